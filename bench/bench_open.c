@@ -48,7 +48,7 @@ typedef struct reader {
 static void *reader_open(const char *path)
 {
     gufo_error error;
-    gufo_model *file = gufo_open(path, NULL, &error);
+    gufo_model *file = gufo_model_open(path, NULL, &error);
 
     if (!file)
         die(path, error.message);
@@ -57,7 +57,7 @@ static void *reader_open(const char *path)
 
 static void reader_close(void *file)
 {
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 #ifdef GUFO_BENCH_GGML
@@ -219,14 +219,14 @@ static counter measure_allocation(const char *path, uint64_t *metadata, uint64_t
     gufo_allocator allocator = {counting_resize, &count};
     gufo_open_options options = {.allocator = &allocator};
     gufo_error error;
-    gufo_model *file = gufo_open(path, &options, &error);
+    gufo_model *file = gufo_model_open(path, &options, &error);
 
     if (!file)
         die(path, error.message);
     *metadata = gufo_model_facts(file).infos_end;
-    *entries = gufo_metadata_count(file);
-    *tensors = gufo_tensor_count(file);
-    gufo_close(file);
+    *entries = gufo_model_entry_count(file);
+    *tensors = gufo_model_tensor_count(file);
+    gufo_model_free(file);
     return count;
 }
 

@@ -150,7 +150,7 @@ static void measure(const char *path, gufo_str text, gufo_str long_text, int run
     static const char *const letters[] = {"etaoinshrdlcumwfgypbvk", " ", "a"};
     const char *name = strrchr(path, '/');
     gufo_error error;
-    gufo_model *model = gufo_open(path, NULL, &error);
+    gufo_model *model = gufo_model_open(path, NULL, &error);
     gufo_vocab *vocab = NULL;
     double open = 1e9;
 
@@ -159,7 +159,7 @@ static void measure(const char *path, gufo_str text, gufo_str long_text, int run
     for (int i = 0; i < runs; i++) {
         double start, seconds;
 
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
         start = now(CLOCK_MONOTONIC);
         vocab = open_vocab(model, path);
         seconds = now(CLOCK_MONOTONIC) - start;
@@ -176,8 +176,8 @@ static void measure(const char *path, gufo_str text, gufo_str long_text, int run
     }
     compare(vocab, path, text, runs);
     printf("\n");
-    gufo_vocab_close(vocab);
-    gufo_close(model);
+    gufo_vocab_free(vocab);
+    gufo_model_free(model);
 }
 
 static mixed_text read_text(const char *path)

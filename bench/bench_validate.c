@@ -201,14 +201,14 @@ static void validate(const char *path, double seconds[2], uint64_t *findings)
     gufo_model *file;
 
     *findings = 0;
-    file = gufo_open(path, &options, &error);
+    file = gufo_model_open(path, &options, &error);
     need(file != NULL, path);
     need(gufo_model_check(file, count_finding, findings, &error) == GUFO_OK, path);
     between = seconds_now();
     need(gufo_check(file, &all, count_finding, findings, &error) == GUFO_OK, path);
     seconds[0] = between - start;
     seconds[1] = seconds_now() - between;
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 /* One run first, which is not counted: it brings the file into the page cache. */

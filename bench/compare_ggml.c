@@ -188,7 +188,7 @@ static void compare_tensor(const gufo_model *gufo, const gufo_tensor *tensor,
 
 static void compare_files(const gufo_model *gufo, const struct gguf_context *ggml)
 {
-    uint64_t entries = gufo_metadata_count(gufo), tensors = gufo_tensor_count(gufo);
+    uint64_t entries = gufo_model_entry_count(gufo), tensors = gufo_model_tensor_count(gufo);
     gufo_entry entry;
     gufo_tensor tensor;
 
@@ -201,9 +201,9 @@ static void compare_files(const gufo_model *gufo, const struct gguf_context *ggm
     same_number("tensors", tensors, (uint64_t)gguf_get_n_tensors(ggml));
     if (entries != (uint64_t)gguf_get_n_kv(ggml) || tensors != (uint64_t)gguf_get_n_tensors(ggml))
         return;
-    for (uint64_t i = 0; gufo_metadata_at(gufo, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(gufo, i, &entry); i++)
         compare_entry(&entry, ggml, (int64_t)i);
-    for (uint64_t i = 0; gufo_tensor_at(gufo, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(gufo, i, &tensor); i++)
         compare_tensor(gufo, &tensor, ggml, (int64_t)i);
 }
 
@@ -337,7 +337,7 @@ static void compare(const uint8_t *data, size_t size)
     /* ggml does not know of sets. */
     const gufo_open_options options = {.flags = GUFO_OPEN_INCOMPLETE};
     gufo_error error = {0};
-    gufo_model *file = gufo_open_memory(data, size, &options, &error);
+    gufo_model *file = gufo_model_open_memory(data, size, &options, &error);
     verdict ggml;
 
     now->differences = 0;
@@ -351,7 +351,7 @@ static void compare(const uint8_t *data, size_t size)
     counts.only_gufo += ggml == GGML_REFUSES;
     counts.crashes_gufo_accepts += ggml == GGML_CRASHES;
     check_outlook(file, ggml);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void report(void)

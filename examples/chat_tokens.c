@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: chat_tokens FILE.gguf MESSAGE\n");
         return 2;
     }
-    model = gufo_open(argv[1], NULL, &error);
+    model = gufo_model_open(argv[1], NULL, &error);
     if (model == NULL)
         return report(argv[1], &error);
     vocab = gufo_vocab_open(model, NULL, &error);
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         print_tokens(vocab, (gufo_str){text.data, text.len}, &error) != GUFO_OK)
         code = report(argv[1], &error);
     gufo_text_free(&text);
-    gufo_vocab_close(vocab);
-    gufo_close(model);
+    gufo_vocab_free(vocab);
+    gufo_model_free(model);
     return code;
 }

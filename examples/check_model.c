@@ -16,8 +16,8 @@ static void print_keys(const gufo_model *file)
     gufo_str architecture = {"", 0};
     gufo_entry entry;
 
-    (void)gufo_get_str(file, "general.architecture", &architecture, NULL);
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
+    (void)gufo_model_get_str(file, "general.architecture", &architecture, NULL);
+    for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++) {
         const gufo_key_info *info = gufo_key_find(entry.key, architecture);
 
         printf("%-44.*s %s\n", (int)entry.key.len, entry.key.data,
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 {
     const gufo_check_options options = {.level = GUFO_LEVEL_MODEL};
     gufo_error error;
-    gufo_model *file = gufo_open(argc > 1 ? argv[1] : "", NULL, &error);
+    gufo_model *file = gufo_model_open(argc > 1 ? argv[1] : "", NULL, &error);
 
     if (file == NULL)
         return fprintf(stderr, "%s\n", error.message), 1;
@@ -37,6 +37,6 @@ int main(int argc, char **argv)
     if (gufo_model_check(file, print_finding, NULL, &error) != GUFO_OK ||
         gufo_check(file, &options, print_finding, NULL, &error) != GUFO_OK)
         fprintf(stderr, "%s\n", error.message);
-    gufo_close(file);
+    gufo_model_free(file);
     return 0;
 }

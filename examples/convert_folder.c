@@ -22,7 +22,7 @@ static gufo_status convert(const char *folder, const char *path, const char *typ
     if (status == GUFO_OK && gufo_job_output_at(gufo_quantizer_job(quantizer), 0, &out))
         printf("%s: %" PRIu64 " bytes\n", path, out.size);
     gufo_quantizer_free(quantizer);
-    gufo_import_close(import);
+    gufo_import_free(import);
     return status;
 }
 

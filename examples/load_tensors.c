@@ -63,7 +63,7 @@ static void *work(void *argument)
         pthread_mutex_lock(&l->lock);
         index = l->failed ? UINT64_MAX : l->next++;
         pthread_mutex_unlock(&l->lock);
-        if (!gufo_tensor_at(l->model, index, &tensor))
+        if (!gufo_model_tensor_at(l->model, index, &tensor))
             break;
         if (status == GUFO_OK)
             status = load(l->model, &tensor, piece, &sum, &error);
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     pthread_t threads[MOST_THREADS];
     gufo_error error;
     int started = 0;
-    gufo_model *model = gufo_open(argc > 1 ? argv[1] : "", NULL, &error);
+    gufo_model *model = gufo_model_open(argc > 1 ? argv[1] : "", NULL, &error);
 
     if (model == NULL)
         return fprintf(stderr, "%s: %s\n", error.file, error.message), 1;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", l.error.file, l.error.message);
     else
         printf("%" PRIu64 " tensors, %" PRIu64 " bytes, which add up to %" PRIu64 "\n",
-               gufo_tensor_count(model), l.bytes, l.checksum);
-    gufo_close(model);
+               gufo_model_tensor_count(model), l.bytes, l.checksum);
+    gufo_model_free(model);
     return l.failed;
 }

@@ -36,6 +36,6 @@ int main(int argc, char **argv)
         printf("%s: %s\n", argv[1], gufo_edit_way_name(done.way));
     else
         fprintf(stderr, "%s: %s\n", error.file, error.message);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return status != GUFO_OK;
 }

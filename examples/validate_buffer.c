@@ -58,11 +58,11 @@ static gufo_status judge(const void *data, size_t size, const gufo_allocator *al
 
     if (status != GUFO_OK || *errors > 0)
         return status;
-    model = gufo_open_memory(data, size, &options, error);
+    model = gufo_model_open_memory(data, size, &options, error);
     if (model == NULL)
         return error->code;
     status = gufo_check(model, &check, count_finding, errors, error);
-    gufo_close(model);
+    gufo_model_free(model);
     return status;
 }
 

@@ -107,7 +107,7 @@ static bool look(const uint8_t *data, size_t size, bool lenient, bool every_way)
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_INCOMPLETE |
                                                 (lenient ? GUFO_OPEN_LENIENT : 0)};
-    gufo_model *file = gufo_open_memory(data, size, &options, NULL);
+    gufo_model *file = gufo_model_open_memory(data, size, &options, NULL);
     findings model;
 
     if (file == NULL)
@@ -116,7 +116,7 @@ static bool look(const uint8_t *data, size_t size, bool lenient, bool every_way)
     if (every_way && !lenient)
         compare(file, model);
     suggest(file);
-    gufo_close(file);
+    gufo_model_free(file);
     return true;
 }
 

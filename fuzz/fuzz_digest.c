@@ -38,7 +38,7 @@ static void read_keys(gufo_str text)
     gufo_public_key public_key = {.id = {0}}, again;
     gufo_secret_key secret_key;
     gufo_signature_result result;
-    char written[GUFO_KEY_TEXT];
+    char written[GUFO_SIGNATURE_KEY_TEXT];
     bool encrypted;
 
     if (!gufo_signature_available())

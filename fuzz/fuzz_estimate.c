@@ -205,11 +205,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     d = read_header(end + 1, size - first - 1);
     if (gufo_document_layout(d, NULL, NULL, NULL) == GUFO_OK &&
         gufo_document_header(d, &bytes, &header, NULL) == GUFO_OK) {
-        gufo_model *model = gufo_open_memory(bytes, header, &flags, NULL);
+        gufo_model *model = gufo_model_open_memory(bytes, header, &flags, NULL);
 
         if (model != NULL)
             try_model(model, &o, &allocator);
-        gufo_close(model);
+        gufo_model_free(model);
     }
     gufo_document_free(d);
     must(count.held == 0 && count.blocks == 0, "everything is freed");

@@ -93,9 +93,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_all(m);
         read_all(twice);
         write_all(twice);
-        gufo_imatrix_close(twice);
+        gufo_imatrix_free(twice);
     }
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     must(count.held == 0 && count.blocks == 0, "everything is freed");
     free(copy);
     return 0;

@@ -77,9 +77,9 @@ static void recover(const uint8_t *data, size_t size, bool half)
     must(state != GUFO_EDIT_STATE_SETTLED || recovery != GUFO_EDIT_RECOVERED_NEW,
          "what is settled is not changed");
     if (status == GUFO_OK && recovery == GUFO_EDIT_RECOVERED_NEW) {
-        file = gufo_open(path, NULL, NULL);
+        file = gufo_model_open(path, NULL, NULL);
         must(file != NULL || size < sizeof model, "an edit that is complete leaves a model");
-        gufo_close(file);
+        gufo_model_free(file);
     }
 }
 

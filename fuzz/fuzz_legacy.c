@@ -49,21 +49,21 @@ static void walk_import(const gufo_import *import)
     for (uint64_t i = 0; gufo_import_warning_at(import, i) != NULL; i++)
         must(gufo_import_warning_at(import, i)[0] != '\0', "a warning is a sentence");
     for (; gufo_import_tensor_at(import, count, &tensor); count++) {
-        must(gufo_tensor_find_str(gufo_import_model(import), tensor.name, NULL),
+        must(gufo_model_tensor_find_str(gufo_import_model(import), tensor.name, NULL),
              "its name is in the model");
         must(tensor.from != NULL, "a tensor has a type");
         must(tensor.max_abs_err >= 0 && (!tensor.exact || tensor.max_abs_err == 0),
              "what is exact has no error");
     }
-    must(count == gufo_tensor_count(gufo_import_model(import)), "every tensor is listed");
+    must(count == gufo_model_tensor_count(gufo_import_model(import)), "every tensor is listed");
 }
 
 static void walk_entries(const gufo_model *model)
 {
     gufo_entry entry, found;
 
-    for (uint64_t i = 0; gufo_metadata_at(model, i, &entry); i++) {
-        must(gufo_metadata_find_str(model, entry.key, &found), "every key is found");
+    for (uint64_t i = 0; gufo_model_entry_at(model, i, &entry); i++) {
+        must(gufo_model_find_str(model, entry.key, &found), "every key is found");
         must(same_value(&entry.value, &found.value), "a value is the same each time");
     }
 }
@@ -73,7 +73,7 @@ static void walk_numbers(const gufo_model *model, bool measured)
 {
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
 
         if (type == NULL || (type->flags & GUFO_ELEMENT_DECODES) == 0 || tensor.elements == 0)
@@ -122,7 +122,7 @@ static void look(const char *path, size_t size, uint32_t flags, gufo_legacy_keep
         walk_numbers(gufo_import_model(import), measured);
         write_model(import, measured);
     }
-    gufo_import_close(import);
+    gufo_import_free(import);
     must(count.held == 0 && count.blocks == 0, "everything is freed");
 }
 

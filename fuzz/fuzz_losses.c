@@ -39,7 +39,7 @@ static gufo_losses *losses_new(void)
     static gufo_model *opened;
 
     if (opened == NULL)
-        opened = gufo_open_provider(&provider, NULL, NULL);
+        opened = gufo_model_open_provider(&provider, NULL, NULL);
     must(opened != NULL, "a small model can be opened");
     return gufo_losses_new(opened, NULL, NULL, NULL);
 }
@@ -63,12 +63,12 @@ static const loss_identity identity = {0, 0};
 
 static bool take(gufo_losses *l, const void *data, size_t size)
 {
-    gufo_model *file = gufo_open_memory(data, size, NULL, NULL);
+    gufo_model *file = gufo_model_open_memory(data, size, NULL, NULL);
     uint64_t taken = 0;
     bool ok = file != NULL && losses_take(l, &identity, file, &taken, NULL) == GUFO_OK;
 
     look(l, ok);
-    gufo_close(file);
+    gufo_model_free(file);
     return ok;
 }
 

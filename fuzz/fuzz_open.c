@@ -30,8 +30,8 @@ static gufo_model *open_input(const input *in, bool from_source, const gufo_open
 {
     gufo_source source = {.context = (void *)in, .size = in->size, .read = read_input};
 
-    return from_source ? gufo_open_source(&source, options, error)
-                       : gufo_open_memory(in->data, in->size, options, error);
+    return from_source ? gufo_model_open_source(&source, options, error)
+                       : gufo_model_open_memory(in->data, in->size, options, error);
 }
 
 /* Opens, walks and closes; what opening said comes back in *error (GUFO_OK if it said nothing). */
@@ -44,7 +44,7 @@ static void look(const input *in, bool from_source, bool lenient, gufo_error *er
     gufo_model *file = open_input(in, from_source, &options, error);
 
     if (file) {
-        uint64_t items = gufo_metadata_count(file) + gufo_tensor_count(file);
+        uint64_t items = gufo_model_entry_count(file) + gufo_model_tensor_count(file);
         const gufo_error *damage = gufo_model_damage(file);
 
         /* What cannot be mapped is kept in memory; the rest is the model and the first room of its lists. */
@@ -52,7 +52,7 @@ static void look(const input *in, bool from_source, bool lenient, gufo_error *er
              "an open file holds no more than 200 bytes per item");
         *error = damage ? *damage : (gufo_error){0};
         walk_file(file, !lenient);
-        gufo_close(file);
+        gufo_model_free(file);
     }
     must(count.peak <= (16u << 20) + in->size, "opening takes little memory");
     must(count.held == 0 && count.blocks == 0, "everything is freed");

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(vocab != NULL || error.code != GUFO_OK, "a failure has a code");
     if (vocab != NULL)
         try_text(vocab, rest);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     must(count.held == 0, "all memory is given back");
     return 0;
 }

@@ -23,7 +23,7 @@ static void give_data(gufo_job *job, const gufo_model *file)
     gufo_tensor tensor;
     gufo_error error;
 
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++) {
         const uint8_t *data = gufo_tensor_raw(file, &tensor);
         size_t half = (size_t)tensor.size / 2;
 
@@ -42,7 +42,7 @@ static void name_tensors(gufo_document *d, const gufo_model *file)
     gufo_tensor tensor;
     gufo_error error;
 
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++)
         must(gufo_document_add_raw_tensor(d, tensor.name, tensor.type, tensor.n_dims, tensor.dims,
                                           tensor.size, &error) == GUFO_OK,
              "tensors that open can be written");
@@ -107,29 +107,29 @@ static void compare_metadata(const gufo_model *a, const gufo_model *b)
     uint64_t next = 0;
     gufo_entry ea, eb;
 
-    for (uint64_t i = 0; gufo_metadata_at(a, i, &ea); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(a, i, &ea); i++) {
         if (gufo_str_equal(ea.key, gufo_str_of(GUFO_PADDING_KEY)) &&
-            !gufo_metadata_find(b, GUFO_PADDING_KEY, NULL))
+            !gufo_model_find(b, GUFO_PADDING_KEY, NULL))
             continue;
-        must(gufo_metadata_at(b, next++, &eb), "the copy has every entry");
+        must(gufo_model_entry_at(b, next++, &eb), "the copy has every entry");
         must(gufo_str_equal(ea.key, eb.key), "keys are copied as they are");
         must(same_value(&ea.value, &eb.value), "values are copied as they are");
     }
-    must(gufo_metadata_count(b) == next, "the copy has as many entries");
+    must(gufo_model_entry_count(b) == next, "the copy has as many entries");
 }
 
 /* Where both files are encoded alike, not only the values but the bytes are the same. */
 static void compare_bytes(const gufo_model *a, const gufo_model *b)
 {
-    uint64_t count = gufo_metadata_count(a);
+    uint64_t count = gufo_model_entry_count(a);
     gufo_entry first, last;
     uint8_t *bytes[2];
     size_t size;
 
-    if (count == 0 || gufo_metadata_count(b) != count || gufo_model_facts(a).version == 1 ||
+    if (count == 0 || gufo_model_entry_count(b) != count || gufo_model_facts(a).version == 1 ||
         gufo_model_facts(a).byte_order != gufo_model_facts(b).byte_order)
         return;
-    must(gufo_metadata_at(a, 0, &first) && gufo_metadata_at(a, count - 1, &last),
+    must(gufo_model_entry_at(a, 0, &first) && gufo_model_entry_at(a, count - 1, &last),
          "first and last entry are there");
     size = (size_t)(last.end - first.offset);
     for (int i = 0; i < 2; i++) {
@@ -154,11 +154,11 @@ static void compare_tensors(const gufo_model *a, const gufo_model *b)
 {
     gufo_tensor ta, tb;
 
-    must(gufo_tensor_count(a) == gufo_tensor_count(b), "the copy has as many tensors");
+    must(gufo_model_tensor_count(a) == gufo_model_tensor_count(b), "the copy has as many tensors");
     must(gufo_model_facts(a).alignment == gufo_model_facts(b).alignment,
          "the copy has the same alignment");
-    for (uint64_t i = 0; gufo_tensor_at(a, i, &ta); i++) {
-        must(gufo_tensor_at(b, i, &tb), "the copy has every tensor");
+    for (uint64_t i = 0; gufo_model_tensor_at(a, i, &ta); i++) {
+        must(gufo_model_tensor_at(b, i, &tb), "the copy has every tensor");
         must(gufo_str_equal(ta.name, tb.name) && ta.type == tb.type && ta.n_dims == tb.n_dims &&
                  memcmp(ta.dims, tb.dims, sizeof ta.dims) == 0 && ta.elements == tb.elements,
              "tensor infos are copied as they are");
@@ -170,7 +170,7 @@ static void compare_data(const gufo_model *a, const gufo_model *b)
 {
     gufo_tensor ta, tb;
 
-    for (uint64_t i = 0; gufo_tensor_at(a, i, &ta) && gufo_tensor_at(b, i, &tb); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(a, i, &ta) && gufo_model_tensor_at(b, i, &tb); i++)
         must(ta.size == 0 ||
                  memcmp(gufo_tensor_raw(a, &ta), gufo_tensor_raw(b, &tb), (size_t)ta.size) == 0,
              "data is copied as it is");
@@ -192,7 +192,7 @@ static gufo_model *make_copy(const gufo_model *file, const way *how)
     if (d != NULL) {
         write_copy(d, file, how, fd);
         must((uint64_t)lseek(fd, 0, SEEK_END) == layout.file_size, "the layout tells the size");
-        copy = gufo_open_fd(fd, &just_this, &error);
+        copy = gufo_model_open_fd(fd, &just_this, &error);
         must(copy != NULL, "what was written opens");
         must(gufo_model_facts(copy).version == how->version &&
                  gufo_model_facts(copy).byte_order == how->order,
@@ -214,7 +214,7 @@ static void compare_back(const gufo_model *file, const gufo_model *copy)
     must(back != NULL, "what could be swapped can be swapped again");
     compare_tensors(file, back);
     compare_data(file, back);
-    gufo_close(back);
+    gufo_model_free(back);
 }
 
 static void round_trip(const gufo_model *file, const way *how)
@@ -230,7 +230,7 @@ static void round_trip(const gufo_model *file, const way *how)
         compare_data(file, copy);
     else
         compare_back(file, copy);
-    gufo_close(copy);
+    gufo_model_free(copy);
 }
 
 /* Version 2 or 3, which differ in one number: the content says which, so that a damaged byte is met
@@ -247,13 +247,13 @@ static uint32_t version_for(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t nothing[1];
-    gufo_model *file = gufo_open_memory(size ? data : nothing, size, &just_this, NULL);
+    gufo_model *file = gufo_model_open_memory(size ? data : nothing, size, &just_this, NULL);
 
     if (!file)
         return 0;
     for (int order = GUFO_LITTLE_ENDIAN; order <= GUFO_BIG_ENDIAN; order++)
         for (int given = 0; given < 2; given++)
             round_trip(file, &(way){version_for(data, size), (gufo_byte_order)order, given == 1});
-    gufo_close(file);
+    gufo_model_free(file);
     return 0;
 }

@@ -46,7 +46,7 @@ static void write_forms(const gufo_model *model, const gufo_vocab *vocab)
                                     (gufo_str){"", 0}, NULL, &error);
         must(back == NULL || gufo_vocab_describe(back).size <= gufo_vocab_describe(vocab).size,
              "what is written has no more tokens");
-        gufo_vocab_close(back);
+        gufo_vocab_free(back);
     }
     must(vocab_txt_write(vocab, &list, &error) == GUFO_OK, "there is memory");
     buffer_free(&json);
@@ -80,8 +80,8 @@ static void use(gufo_document *document)
     vocab = gufo_vocab_open(model, NULL, &error);
     if (vocab != NULL)
         count(model, vocab);
-    gufo_vocab_close(vocab);
-    gufo_close(model);
+    gufo_vocab_free(vocab);
+    gufo_model_free(model);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (vocab != NULL)
         count(NULL, vocab);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     must(document != NULL, "there is memory");
     if (rwkv_world_document(text, 0, NULL, document, &error) == GUFO_OK) {
         look(document);

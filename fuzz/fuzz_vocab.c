@@ -65,18 +65,18 @@ static void open_vocabulary(const gufo_model *model, uint32_t flags)
          "a refusal has a reason");
     if (vocab != NULL)
         look(vocab);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     must(count.held == 0 && count.blocks == 0, "everything is freed");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gufo_model *model = gufo_open_memory(data, size, NULL, NULL);
+    gufo_model *model = gufo_model_open_memory(data, size, NULL, NULL);
 
     if (model == NULL)
         return 0;
     open_vocabulary(model, 0);
     open_vocabulary(model, GUFO_VOCAB_ORIGINAL);
-    gufo_close(model);
+    gufo_model_free(model);
     return 0;
 }

@@ -96,7 +96,7 @@ static int free_descriptor(void)
 static gufo_model *open_result(const char *name)
 {
     gufo_error error;
-    gufo_model *model = gufo_open(in_folder(name).text, NULL, &error);
+    gufo_model *model = gufo_model_open(in_folder(name).text, NULL, &error);
 
     if (model == NULL)
         fprintf(stderr, "%s: %s\n", error.file, error.message);
@@ -172,9 +172,9 @@ static void compare_entries(const gufo_document *expected, const gufo_model *res
     gufo_entry got;
 
     for (uint64_t i = 0; gufo_document_entry_at(expected, i, &want); i++)
-        must(gufo_metadata_find_str(result, want.key, &got) && same_value(&want.value, &got.value),
+        must(gufo_model_find_str(result, want.key, &got) && same_value(&want.value, &got.value),
              "an edit sets what was asked for");
-    must(gufo_metadata_count(result) - gufo_metadata_find(result, GUFO_PADDING_KEY, NULL) ==
+    must(gufo_model_entry_count(result) - gufo_model_find(result, GUFO_PADDING_KEY, NULL) ==
              gufo_document_entry_count(expected),
          "and nothing else");
 }
@@ -183,11 +183,12 @@ static void compare_data(const gufo_model *a, const gufo_model *b)
 {
     gufo_tensor in_a, in_b;
 
-    must(gufo_tensor_count(a) == gufo_tensor_count(b), "an edit keeps the tensors");
-    for (uint64_t i = 0; gufo_tensor_at(a, i, &in_a); i++) {
+    must(gufo_model_tensor_count(a) == gufo_model_tensor_count(b), "an edit keeps the tensors");
+    for (uint64_t i = 0; gufo_model_tensor_at(a, i, &in_a); i++) {
         const void *bytes_a = gufo_tensor_raw(a, &in_a), *bytes_b;
 
-        must(gufo_tensor_find_str(b, in_a.name, &in_b) && in_a.size == in_b.size, "with names");
+        must(gufo_model_tensor_find_str(b, in_a.name, &in_b) && in_a.size == in_b.size,
+             "with names");
         bytes_b = gufo_tensor_raw(b, &in_b);
         must(in_a.size == 0 || memcmp(bytes_a, bytes_b, (size_t)in_a.size) == 0, "and data");
     }
@@ -212,14 +213,14 @@ static int edit(const scene *s)
     change(gufo_edit_document(e), s);
     change(expected, s);
     if (gufo_edit_apply(e, &target, NULL, NULL, &recover, &error) == GUFO_OK) {
-        gufo_edit_close(e);
+        gufo_edit_free(e);
         result = open_result("edited.gguf");
         compare_entries(expected, result);
         compare_data(s->model, result);
-        gufo_close(result);
+        gufo_model_free(result);
     } else {
         must(!recover, "an edit that fails leaves the file as it was");
-        gufo_edit_close(e);
+        gufo_edit_free(e);
         same_bytes("in.gguf", "edited.gguf", "a refused edit changes nothing");
     }
     gufo_document_free(expected);
@@ -251,10 +252,10 @@ static int split_and_merge(const scene *s)
     if (run_to(gufo_job_merge(set, NULL, NULL), "whole.gguf", 2)) {
         whole = open_result("whole.gguf");
         must_equal(s->model, whole, "and so is the merged one");
-        gufo_close(whole);
+        gufo_model_free(whole);
         count++;
     }
-    gufo_close(set);
+    gufo_model_free(set);
     return 1 + (int)count;
 }
 
@@ -269,7 +270,7 @@ static int swap(const scene *s)
         return 1;
     swapped = open_result("swapped.gguf");
     must_equal(s->model, swapped, "the other byte order has the same numbers");
-    gufo_close(swapped);
+    gufo_model_free(swapped);
     return 2;
 }
 
@@ -281,8 +282,8 @@ static int strip(const scene *s)
     if (!run_to(gufo_job_strip(s->model, &options, NULL), "stripped.gguf", 1))
         return 1;
     stripped = open_result("stripped.gguf");
-    must(gufo_tensor_count(stripped) == 0, "a stripped model has no tensors");
-    gufo_close(stripped);
+    must(gufo_model_tensor_count(stripped) == 0, "a stripped model has no tensors");
+    gufo_model_free(stripped);
     return 2;
 }
 
@@ -298,7 +299,7 @@ static int extract(const scene *s)
     uint8_t *bytes;
     size_t size;
 
-    if (!gufo_tensor_at(s->model, index, &tensor) ||
+    if (!gufo_model_tensor_at(s->model, index, &tensor) ||
         !run_to(gufo_job_extract(s->model, &index, 1, &options, NULL), "tensor", 2))
         return 1;
     bytes = take("tensor", &size);
@@ -346,8 +347,9 @@ static int quantize(const scene *s)
     must(quantize_to(s, "two.gguf", 3), "what was planned once can be planned again");
     same_bytes("one.gguf", "two.gguf", "threads do not matter");
     result = open_result("one.gguf");
-    must(gufo_tensor_count(result) == gufo_tensor_count(s->model), "quantizing keeps the tensors");
-    gufo_close(result);
+    must(gufo_model_tensor_count(result) == gufo_model_tensor_count(s->model),
+         "quantizing keeps the tensors");
+    gufo_model_free(result);
     return 3;
 }
 
@@ -432,7 +434,7 @@ static void resume(const uint8_t *data, size_t size, unsigned way)
     else
         must(status == GUFO_E_ARGUMENT || status == GUFO_E_EXISTS,
              "a journal that is not ours is refused, and what lies without one is kept");
-    gufo_close(model);
+    gufo_model_free(model);
     (void)clear_folder(NULL);
 }
 
@@ -449,13 +451,13 @@ static void work(const uint8_t *data, size_t size, unsigned what, unsigned way)
     int files;
 
     put("in.gguf", data, size);
-    model = gufo_open(in_folder("in.gguf").text, NULL, NULL);
+    model = gufo_model_open(in_folder("in.gguf").text, NULL, NULL);
     s.model = model;
     if (model != NULL) {
         files = operations[what % (sizeof operations / sizeof *operations)](&s);
         must(clear_folder(NULL) == files, "nothing else is left");
     }
-    gufo_close(model);
+    gufo_model_free(model);
     (void)clear_folder(NULL);
 }
 
@@ -476,9 +478,9 @@ static bool may_open(const uint8_t *data, size_t size)
 {
     static const gufo_open_options any = {.flags = GUFO_OPEN_INCOMPLETE};
     static const uint8_t nothing[1];
-    gufo_model *model = gufo_open_memory(size > 0 ? data : nothing, size, &any, NULL);
+    gufo_model *model = gufo_model_open_memory(size > 0 ? data : nothing, size, &any, NULL);
 
-    gufo_close(model);
+    gufo_model_free(model);
     return model != NULL;
 }
 

@@ -323,12 +323,12 @@ const gufo_vocab *vocabulary_at(size_t index)
     if (open[index] == NULL) {
         gufo_str bytes;
         gufo_document *d = vocabulary_make(index, &bytes);
-        gufo_model *model = gufo_open_memory(bytes.data, bytes.len, NULL, &error);
+        gufo_model *model = gufo_model_open_memory(bytes.data, bytes.len, NULL, &error);
 
         need(model != NULL, &error);
         open[index] = gufo_vocab_open(model, NULL, &error);
         need(open[index] != NULL, &error);
-        gufo_close(model);
+        gufo_model_free(model);
         gufo_document_free(d);
     }
     return open[index];

@@ -155,20 +155,20 @@ bool same_value(const gufo_value *a, const gufo_value *b)
 static void walk_metadata(const gufo_model *file)
 {
     gufo_entry entry, found;
-    uint64_t count = gufo_metadata_count(file);
+    uint64_t count = gufo_model_entry_count(file);
 
     for (uint64_t i = 0; i < count; i++) {
-        must(gufo_metadata_at(file, i, &entry), "every entry up to the count is there");
+        must(gufo_model_entry_at(file, i, &entry), "every entry up to the count is there");
         touch(entry.key.data, entry.key.len);
         must(entry.offset < entry.value_offset && entry.value_offset <= entry.end &&
                  entry.end <= gufo_model_facts(file).size,
              "the offsets of an entry are in order and inside the file");
-        must(gufo_metadata_find_str(file, entry.key, &found), "every key is found");
+        must(gufo_model_find_str(file, entry.key, &found), "every key is found");
         must(gufo_str_equal(found.key, entry.key), "the key that is found is the one asked for");
         walk_value(&entry.value, 0);
     }
-    must(!gufo_metadata_at(file, count, &entry), "there is no entry past the count");
-    must(!gufo_metadata_find(file, "no.such.key", &entry) ||
+    must(!gufo_model_entry_at(file, count, &entry), "there is no entry past the count");
+    must(!gufo_model_find(file, "no.such.key", &entry) ||
              gufo_str_equal(entry.key, gufo_str_of("no.such.key")),
          "a key that is absent is not found");
 }
@@ -228,14 +228,14 @@ static void walk_tensors(const gufo_model *file, bool strict)
 {
     enum { MOST_STATS = 2, MOST_BYTES = 65536 }; /* scans are slow */
     gufo_tensor tensor, found;
-    uint64_t count = gufo_tensor_count(file), size = gufo_model_facts(file).size;
+    uint64_t count = gufo_model_tensor_count(file), size = gufo_model_facts(file).size;
 
     for (uint64_t i = 0; i < count; i++) {
-        must(gufo_tensor_at(file, i, &tensor), "every tensor up to the count is there");
+        must(gufo_model_tensor_at(file, i, &tensor), "every tensor up to the count is there");
         touch(tensor.name.data, tensor.name.len);
         must(tensor.n_dims <= GUFO_MAX_DIMS, "a tensor has no more dims than the limit");
         must(tensor.available <= tensor.size, "no more bytes are available than there should be");
-        must(gufo_tensor_find_str(file, tensor.name, &found), "every tensor is found");
+        must(gufo_model_tensor_find_str(file, tensor.name, &found), "every tensor is found");
         must(gufo_str_equal(found.name, tensor.name), "the tensor found is the one asked for");
         if (strict) {
             must(found.info_offset == tensor.info_offset, "a name stands for one tensor");
@@ -252,7 +252,7 @@ static void walk_tensors(const gufo_model *file, bool strict)
         if (i < MOST_STATS && tensor.available <= MOST_BYTES)
             walk_stats(file, &tensor, strict);
     }
-    must(!gufo_tensor_at(file, count, &tensor), "there is no tensor past the count");
+    must(!gufo_model_tensor_at(file, count, &tensor), "there is no tensor past the count");
 }
 
 static void check_finding(void *context, const gufo_finding *finding)
@@ -275,13 +275,13 @@ void walk_file(const gufo_model *file, bool strict)
     must(gufo_model_facts(file).version <= 3, "the version is a known one");
     if (strict) {
         must(gufo_model_damage(file) == NULL, "a file that opens is not damaged");
-        must(gufo_model_facts(file).claimed_metadata == gufo_metadata_count(file) &&
-                 gufo_model_facts(file).claimed_tensors == gufo_tensor_count(file),
+        must(gufo_model_facts(file).claimed_metadata == gufo_model_entry_count(file) &&
+                 gufo_model_facts(file).claimed_tensors == gufo_model_tensor_count(file),
              "everything that is claimed is there");
     }
     walk_metadata(file);
     walk_tensors(file, strict);
-    (void)gufo_get_u64(file, "general.alignment", &number, &error);
+    (void)gufo_model_get_u64(file, "general.alignment", &number, &error);
     must(gufo_model_check(file, check_finding, &strict, &error) == GUFO_OK,
          "checking does not fail");
 }

@@ -213,36 +213,36 @@ typedef struct gufo_secret_key {
     uint64_t reserved[4];
 } gufo_secret_key;
 
-#define GUFO_KEY_TEXT 1536        /* the text of a key, with the terminator */
-#define GUFO_SIGNATURE_TEXT 10240 /* of a signature */
-#define GUFO_TRUSTED_COMMENT 8173 /* bytes of a trusted comment; minisign reads no more */
+#define GUFO_SIGNATURE_KEY_TEXT 1536 /* the text of a key, with the terminator */
+#define GUFO_SIGNATURE_TEXT 10240    /* of a signature */
+#define GUFO_TRUSTED_COMMENT 8173    /* bytes of a trusted comment; minisign reads no more */
 
 /* The cost of guessing a password, as in crypto_pwhash_scryptsalsa208sha256; 0 for minisign's
  * choice, a second of work in 1 GiB of memory. */
-typedef struct gufo_key_effort {
+typedef struct gufo_signature_key_effort {
     uint64_t operations, memory;
     uint64_t reserved[4]; /* must be zero */
-} gufo_key_effort;
+} gufo_signature_key_effort;
 
 /* Whether this build of the library can sign and check (it needs libsodium).  Without it, all of
  * the following functions fail with GUFO_E_TYPE. */
 GUFO_API bool gufo_signature_available(void);
 
 /* Eight bytes as minisign shows them: 16 digits. */
-GUFO_API void gufo_key_id_text(const uint8_t id[8], char text[17]);
+GUFO_API void gufo_signature_key_id_text(const uint8_t id[8], char text[17]);
 
 /* Makes a pair of keys from random bytes. */
-GUFO_API gufo_status gufo_key_generate(gufo_public_key *public_key, gufo_secret_key *secret_key,
-                                       gufo_error *error);
+GUFO_API gufo_status gufo_signature_key_generate(gufo_public_key *public_key,
+                                                 gufo_secret_key *secret_key, gufo_error *error);
 GUFO_API void gufo_secret_key_wipe(gufo_secret_key *key);
 
 /* The text of a key file.  The secret key is encrypted with `password`, unless its data is NULL;
  * `effort` may be NULL.  On failure `text` is empty. */
-GUFO_API gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_TEXT],
-                                          gufo_error *error);
+GUFO_API gufo_status gufo_public_key_text(const gufo_public_key *key,
+                                          char text[GUFO_SIGNATURE_KEY_TEXT], gufo_error *error);
 GUFO_API gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
-                                          const gufo_key_effort *effort, char text[GUFO_KEY_TEXT],
-                                          gufo_error *error);
+                                          const gufo_signature_key_effort *effort,
+                                          char text[GUFO_SIGNATURE_KEY_TEXT], gufo_error *error);
 
 /* Reads the text of a key file (for a public key, the second line alone is enough).
  * GUFO_E_MALFORMED for text that is not a key; for a secret key, GUFO_E_ARGUMENT for a wrong

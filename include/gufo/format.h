@@ -207,22 +207,23 @@ typedef struct gufo_open_options {
  * file that is a shard of several (it has the name of a later shard, or its split.count is above 1)
  * is GUFO_E_SHARDS too, whatever the source, unless GUFO_OPEN_INCOMPLETE asks for only this file.
  *
- * `options` may be NULL.  The result is closed with gufo_close; NULL on failure, and the error
+ * `options` may be NULL.  The result is closed with gufo_model_free; NULL on failure, and the error
  * names the file. */
-GUFO_MUST_USE GUFO_API gufo_model *gufo_open(const char *path, const gufo_open_options *options,
-                                             gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open(const char *path,
+                                                   const gufo_open_options *options,
+                                                   gufo_error *error);
 /* The same from a file descriptor, which the caller keeps and may close right after. */
-GUFO_MUST_USE GUFO_API gufo_model *gufo_open_fd(int fd, const gufo_open_options *options,
-                                                gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_fd(int fd, const gufo_open_options *options,
+                                                      gufo_error *error);
 /* The same from memory, which must outlive the model and must not change. */
-GUFO_MUST_USE GUFO_API gufo_model *gufo_open_memory(const void *data, size_t size,
-                                                    const gufo_open_options *options,
-                                                    gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_memory(const void *data, size_t size,
+                                                          const gufo_open_options *options,
+                                                          gufo_error *error);
 /* The same from a source; the struct is copied, its context must outlive the model.  Its `close` is
- * called by gufo_close, and on failure before returning. */
-GUFO_MUST_USE GUFO_API gufo_model *gufo_open_source(const gufo_source *source,
-                                                    const gufo_open_options *options,
-                                                    gufo_error *error);
+ * called by gufo_model_free, and on failure before returning. */
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_source(const gufo_source *source,
+                                                          const gufo_open_options *options,
+                                                          gufo_error *error);
 
 typedef enum gufo_input_kind {
     GUFO_INPUT_PATH = 0,
@@ -277,12 +278,12 @@ static inline gufo_input gufo_input_source(const gufo_source *user)
  * `close` of every source in the list is called once, also on failure.  GUFO_E_ARGUMENT for an
  * empty list, or more than GUFO_MAX_SHARDS. */
 #define GUFO_MAX_SHARDS 65535
-GUFO_MUST_USE GUFO_API gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
-                                                    const gufo_open_options *options,
-                                                    gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_shards(const gufo_input *inputs, size_t count,
+                                                          const gufo_open_options *options,
+                                                          gufo_error *error);
 
 /* Releases everything; all views and lent shards die.  NULL is allowed. */
-GUFO_API void gufo_close(gufo_model *model);
+GUFO_API void gufo_model_free(gufo_model *model);
 
 /* ---- shards --------------------------------------------------------------------------------- */
 
@@ -357,27 +358,28 @@ typedef struct gufo_entry {
 /* The number of entries; entry `index` in file order (false past the end); the entry with this key
  * (false if none exists; the first of several, which only a lenient open lets in), found in
  * constant time.  `out` may be NULL.  Views live as long as the model.  Any thread. */
-GUFO_API uint64_t gufo_metadata_count(const gufo_model *model);
-GUFO_API bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out);
-GUFO_API bool gufo_metadata_find(const gufo_model *model, const char *key, gufo_entry *out);
-GUFO_API bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out);
+GUFO_API uint64_t gufo_model_entry_count(const gufo_model *model);
+GUFO_API bool gufo_model_entry_at(const gufo_model *model, uint64_t index, gufo_entry *out);
+GUFO_API bool gufo_model_find(const gufo_model *model, const char *key, gufo_entry *out);
+GUFO_API bool gufo_model_find_str(const gufo_model *model, gufo_str key, gufo_entry *out);
 
 /* The value of `key`, converted as gufo_value_* does.  In a key that begins with "{arch}.", the
  * value of general.architecture replaces "{arch}": "{arch}.block_count" is "llama.block_count" in a
  * model of that architecture.  GUFO_E_NOT_FOUND if the key, or that architecture, is absent;
  * GUFO_E_MEMORY. */
-GUFO_API gufo_status gufo_get_u64(const gufo_model *model, const char *key, uint64_t *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_i64(const gufo_model *model, const char *key, int64_t *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_f64(const gufo_model *model, const char *key, double *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_bool(const gufo_model *model, const char *key, bool *out,
-                                   gufo_error *error);
-GUFO_API gufo_status gufo_get_str(const gufo_model *model, const char *key, gufo_str *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_array(const gufo_model *model, const char *key,
-                                    gufo_value_type elements, gufo_array *out, gufo_error *error);
+GUFO_API gufo_status gufo_model_get_u64(const gufo_model *model, const char *key, uint64_t *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_get_i64(const gufo_model *model, const char *key, int64_t *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_get_f64(const gufo_model *model, const char *key, double *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_get_bool(const gufo_model *model, const char *key, bool *out,
+                                         gufo_error *error);
+GUFO_API gufo_status gufo_model_get_str(const gufo_model *model, const char *key, gufo_str *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_get_array(const gufo_model *model, const char *key,
+                                          gufo_value_type elements, gufo_array *out,
+                                          gufo_error *error);
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
@@ -404,10 +406,10 @@ typedef struct gufo_tensor {
 
 /* As for metadata: count, file order (shard after shard), constant-time search by name; `out` may
  * be NULL. Any thread. */
-GUFO_API uint64_t gufo_tensor_count(const gufo_model *model);
-GUFO_API bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
-GUFO_API bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
-GUFO_API bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out);
+GUFO_API uint64_t gufo_model_tensor_count(const gufo_model *model);
+GUFO_API bool gufo_model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
+GUFO_API bool gufo_model_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
+GUFO_API bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out);
 
 /* The functions below take a tensor together with the model that it came from.  (A lent shard also
  * accepts its tensors as the lending model describes them.) */
@@ -473,17 +475,17 @@ typedef struct gufo_provider {
      * GUFO_E_IO. */
     gufo_status (*read_rows)(void *context, uint64_t tensor, uint64_t first_row, uint64_t rows,
                              void *out, gufo_error *error);
-    void (*close)(void *context); /* called once, by gufo_close; may be NULL */
+    void (*close)(void *context); /* called once, by gufo_model_free; may be NULL */
     uint64_t reserved[4];         /* zeros */
 } gufo_provider;
 
 /* Opens what a provider describes; the struct is copied, its context must outlive the model.  Keys,
  * names and shapes are checked as those of a file.  Of `options`, allocator, limits and name count,
- * and GUFO_OPEN_INCOMPLETE.  `close` is called on failure, too.  Errors as gufo_open,
+ * and GUFO_OPEN_INCOMPLETE.  `close` is called on failure, too.  Errors as gufo_model_open,
  * GUFO_E_ARGUMENT if the provider fails. */
-GUFO_MUST_USE GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provider,
-                                                      const gufo_open_options *options,
-                                                      gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_provider(const gufo_provider *provider,
+                                                            const gufo_open_options *options,
+                                                            gufo_error *error);
 
 /* ==== Part 4: rules ========================================================================== */
 
@@ -519,7 +521,7 @@ GUFO_API const char *gufo_level_name(gufo_level level);
 /* Stores the level with that name in *level; false if no level has it.  Any thread. */
 GUFO_API bool gufo_level_by_name(const char *name, gufo_level *level);
 
-/* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_open,
+/* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_model_open,
  * gufo_validate), S or M (what a file means: gufo_check in check.h). */
 typedef struct gufo_rule {
     const char *id;   /* "G205" */
@@ -528,8 +530,8 @@ typedef struct gufo_rule {
     gufo_severity spec_severity; /* at GUFO_LEVEL_SPEC: an error where the file breaks
                                     the words of the specification */
     gufo_level level;            /* the lowest one that checks the rule */
-    bool fatal;                  /* gufo_open refuses a file that breaks it */
-    gufo_status status;          /* the error code that gufo_open then gives */
+    bool fatal;                  /* gufo_model_open refuses a file that breaks it */
+    gufo_status status;          /* the error code that gufo_model_open then gives */
     const char *clause;          /* where the format says so */
     const char *summary;         /* one sentence */
 } gufo_rule;

@@ -66,7 +66,7 @@ typedef struct gufo_legacy_options {
 
 /* Opens a file of a format before GGUF, or of GGUF version 1 or 2.  `path` is the first part of
  * those that are in several (PATH, PATH.1, PATH.2 ...); `options` may be NULL.  Freed with
- * gufo_import_close.  NULL on failure:
+ * gufo_import_free.  NULL on failure:
  *   GUFO_E_NOT_GGUF, GUFO_E_VERSION, GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_LIMIT
  *                     what is wrong with it, and where
  *   GUFO_E_ARGUMENT   no such `arch`; GGUF version 3, which needs no migration
@@ -142,7 +142,7 @@ typedef struct gufo_checkpoint_options {
  * in the checkpoint, as far as GGUF has it; norms, biases and what readers want exactly become F32.
  * Weights of quantized checkpoints are blocks that hold the same numbers, or F32.  The model has no errors
  * by the rules of check.h (GUFO_LEVEL_MODEL), and no tensor of another shape than its keys imply.  `options`
- * may be NULL.  Freed with gufo_import_close.  NULL on failure:
+ * may be NULL.  Freed with gufo_import_free.  NULL on failure:
  *   GUFO_E_NOT_FOUND  no tensors, or no tokenizer; the base of an adapter is not known
  *   GUFO_E_SHARDS     a file of the checkpoint is missing, or its index disagrees with the files
  *   GUFO_E_TYPE       an architecture without rules; a pre-tokenizer that is not recognised; a
@@ -234,7 +234,7 @@ GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_import_quantize(gufo_import *import,
                                                             gufo_error *error);
 
 /* NULL is allowed.  Jobs of the import must be gone; its model goes with it. */
-GUFO_API void gufo_import_close(gufo_import *import);
+GUFO_API void gufo_import_free(gufo_import *import);
 
 /* Whether a file begins as one that gufo_import_legacy takes, by its first bytes (32 are enough):
  * "GGJT version 1" ...; NULL if not.  Static; any thread. */
@@ -309,7 +309,7 @@ GUFO_API const char *gufo_import_forced_at(const gufo_import *import, uint64_t i
 
 /* The model that the files become (of a GGUF file: that itself); it is closed with the import. */
 GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
-/* The same model as one of its own, named by `name` (which is copied) in errors: gufo_close frees it
+/* The same model as one of its own, named by `name` (which is copied) in errors: gufo_model_free frees it
  * with the import, which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is
  * closed. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_import_take_model(gufo_import *import, const char *name,

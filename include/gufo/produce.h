@@ -104,7 +104,7 @@ typedef enum gufo_job_flags {
      * instead, piece by piece.  So the disk needs room for one file, or some pieces, more than the
      * input.  The job can be resumed, but not undone.  Until the outputs have their names,
      * NAME.moved has the header of the input NAME, its size and its time, but not the data that was
-     * released: where NAME is gone, open NAME.moved to resume the run (gufo_open_shards).
+     * released: where NAME is gone, open NAME.moved to resume the run (gufo_model_open_shards).
      * GUFO_E_ARGUMENT, before anything is written, for an input that another user owns, that has
      * other hard links, is a symlink, is read twice, or is on a file system without sparse files
      * (or without holes, where these are needed). */

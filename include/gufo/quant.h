@@ -189,7 +189,7 @@ typedef struct gufo_imatrix_options {
 /* Opens an importance matrix of either format, checks its structure and builds the index; values
  * stay in the file and are read when asked for.  Memory is proportional to the number of entries.
  * Means of the old format become sums of chunks * chunk_size tokens.  `options` may be NULL. Closed
- * with gufo_imatrix_close; NULL on failure: as gufo_open, GUFO_E_MALFORMED for a file that is not
+ * with gufo_imatrix_free; NULL on failure: as gufo_model_open, GUFO_E_MALFORMED for a file that is not
  * an importance matrix, GUFO_E_ARGUMENT for a pipe. */
 GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_open(const char *path,
                                                        const gufo_imatrix_options *options,
@@ -218,7 +218,7 @@ GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *cons
                                                         const gufo_imatrix_merge_options *options,
                                                         gufo_error *error);
 /* NULL is allowed. */
-GUFO_API void gufo_imatrix_close(gufo_imatrix *imatrix);
+GUFO_API void gufo_imatrix_free(gufo_imatrix *imatrix);
 
 /* Facts.  Any thread. */
 GUFO_API gufo_imatrix_format gufo_imatrix_format_of(const gufo_imatrix *imatrix);
@@ -369,7 +369,7 @@ typedef struct gufo_quantize_options {
     uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_options;
 
-/* Plans.  The input, which may be made (gufo_open_provider), and everything that the options point
+/* Plans.  The input, which may be made (gufo_model_open_provider), and everything that the options point
  * to must outlive the quantizer.  `options` may be NULL: then the output is a copy, in one file.
  * NULL on failure: as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have
  * importance data that does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without

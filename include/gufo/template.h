@@ -1,7 +1,7 @@
 /* Floor 6: the room template, a separate library (libgufo_template): chat templates, rendered as Hugging
  * Face's transformers renders them.  It knows nothing of model files.
  *
- *     find     gufo_get_str, or gufo_chat_template of text.h
+ *     find     gufo_model_get_str, or gufo_chat_template of text.h
  *     parse    gufo_template_parse
  *     give     gufo_template_values_set            messages, tools ... as JSON
  *     render   gufo_template_render

@@ -53,7 +53,7 @@ typedef struct gufo_vocab_options {
 
 /* Opens the vocabulary of a model: tokenizer.ggml.* keys, or where they are missing
  * tokenizer.huggingface.json or tokenizer.rwkv.world.  The vocabulary keeps its own copy of what it
- * needs; the model may be closed.  `options` may be NULL.  Freed with gufo_vocab_close.  NULL on
+ * needs; the model may be closed.  `options` may be NULL.  Freed with gufo_vocab_free.  NULL on
  * failure:
  *   GUFO_E_NOT_FOUND  the model has no vocabulary, or not the one that is asked for
  *   GUFO_E_TYPE       a tokenizer that is not supported, by name
@@ -79,7 +79,7 @@ GUFO_API gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_alloca
                                                 gufo_tokenizer_token_fn *token, void *context,
                                                 gufo_error *error);
 /* Frees a vocabulary; NULL is allowed.  Its tokenizers and detokenizers must be freed before. */
-GUFO_API void gufo_vocab_close(gufo_vocab *vocab);
+GUFO_API void gufo_vocab_free(gufo_vocab *vocab);
 
 /* ==== Part 2: looking ======================================================================== */
 

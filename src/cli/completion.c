@@ -81,15 +81,15 @@ static bool offer_of_model(completer *c, bool keys)
     const gufo_open_options options = {.flags = GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE};
     struct stat info; /* a pipe would keep the shell waiting */
     bool is_file = c->model != NULL && stat(c->model, &info) == 0 && S_ISREG(info.st_mode);
-    gufo_model *model = is_file ? gufo_open(c->model, &options, NULL) : NULL;
+    gufo_model *model = is_file ? gufo_model_open(c->model, &options, NULL) : NULL;
     gufo_tensor tensor;
     gufo_entry entry;
 
-    for (uint64_t i = 0; keys && model != NULL && gufo_metadata_at(model, i, &entry); i++)
+    for (uint64_t i = 0; keys && model != NULL && gufo_model_entry_at(model, i, &entry); i++)
         offer(c, entry.key, gufo_value_type_name(entry.value.type));
-    for (uint64_t i = 0; !keys && model != NULL && gufo_tensor_at(model, i, &tensor); i++)
+    for (uint64_t i = 0; !keys && model != NULL && gufo_model_tensor_at(model, i, &tensor); i++)
         offer(c, tensor.name, "tensor");
-    gufo_close(model);
+    gufo_model_free(model);
     return model != NULL;
 }
 

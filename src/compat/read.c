@@ -1,6 +1,6 @@
 /* From an open file to a context, by the rules of ggml's reader or those of the specification.
  *
- * What gufo_open lets through with COMPAT_OPEN_FLAGS is more than ggml takes in some places (older
+ * What gufo_model_open lets through with COMPAT_OPEN_FLAGS is more than ggml takes in some places (older
  * versions, the other byte order, arrays inside arrays, names of 64 bytes, gaps between tensors):
  * the rest of ggml's rules is here.  Which element types there are, and how large their blocks are,
  * is asked of the ggml that the program is linked with. */
@@ -141,7 +141,7 @@ static bool read_entries(const reader *r)
 {
     gufo_entry from;
 
-    for (uint64_t i = 0; gufo_metadata_at(r->file, i, &from); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(r->file, i, &from); i++)
         if (!read_entry(r, &from))
             return false;
     r->ctx->version = r->facts.version;
@@ -259,7 +259,7 @@ static bool read_tensors(reader *r)
     uint64_t end, padded;
     gufo_tensor from;
 
-    for (uint64_t i = 0; gufo_tensor_at(r->file, i, &from); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(r->file, i, &from); i++)
         if (!read_tensor(r, &from))
             return false;
     end = padded = r->start + r->facts.infos_end; /* inside the file */

@@ -40,7 +40,7 @@ static struct gguf_context *read_and_close(gufo_model *file, compat_rules rules,
         ctx = compat_read(file, rules, start, params, end, error);
     if (ctx == NULL)
         compat_report(path, error);
-    gufo_close(file);
+    gufo_model_free(file);
     return ctx;
 }
 
@@ -49,8 +49,8 @@ struct gguf_context *gguf_init_from_file(const char *fname, struct gguf_init_par
     gufo_error error;
     uint64_t end;
 
-    return read_and_close(gufo_open(fname, &as_ggml, &error), COMPAT_AS_GGML, fname, 0, params,
-                          &end, &error);
+    return read_and_close(gufo_model_open(fname, &as_ggml, &error), COMPAT_AS_GGML, fname, 0,
+                          params, &end, &error);
 }
 
 struct gguf_context *gguf_init_from_buffer(const void *data, size_t size,
@@ -61,8 +61,8 @@ struct gguf_context *gguf_init_from_buffer(const void *data, size_t size,
 
     if (data == NULL || size == 0)
         return NULL;
-    return read_and_close(gufo_open_memory(data, size, &as_ggml, &error), COMPAT_AS_GGML, NULL, 0,
-                          params, &end, &error);
+    return read_and_close(gufo_model_open_memory(data, size, &as_ggml, &error), COMPAT_AS_GGML,
+                          NULL, 0, params, &end, &error);
 }
 
 /* ---- by the specification ------------------------------------------------------------------- */
@@ -83,8 +83,8 @@ struct gguf_context *gufo_gguf_open_file(const char *fname, struct gguf_init_par
     gufo_error error;
     uint64_t end;
 
-    return read_and_close(gufo_open(fname, &options, &error), COMPAT_AS_SPECIFIED, fname, 0, params,
-                          &end, &error);
+    return read_and_close(gufo_model_open(fname, &options, &error), COMPAT_AS_SPECIFIED, fname, 0,
+                          params, &end, &error);
 }
 
 struct gguf_context *gufo_gguf_open_buffer(const void *data, size_t size,
@@ -96,8 +96,8 @@ struct gguf_context *gufo_gguf_open_buffer(const void *data, size_t size,
 
     if (data == NULL || size == 0)
         return NULL;
-    return read_and_close(gufo_open_memory(data, size, &options, &error), COMPAT_AS_SPECIFIED, NULL,
-                          0, params, &end, &error);
+    return read_and_close(gufo_model_open_memory(data, size, &options, &error), COMPAT_AS_SPECIFIED,
+                          NULL, 0, params, &end, &error);
 }
 
 /* ---- a FILE --------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ struct gguf_context *gguf_init_from_file_ptr(FILE *file, struct gguf_init_params
 
     if (file == NULL || !measure(file, &from.start, &source.size))
         return NULL;
-    ctx = read_and_close(gufo_open_source(&source, &as_ggml, &error), COMPAT_AS_GGML, NULL,
+    ctx = read_and_close(gufo_model_open_source(&source, &as_ggml, &error), COMPAT_AS_GGML, NULL,
                          from.start, params, &end, &error);
     if (ctx != NULL)
         (void)fseeko(file, (off_t)end, SEEK_SET);
@@ -190,8 +190,8 @@ struct gguf_context *gguf_init_from_callback(gguf_reader_callback_t callback, vo
 
     if (callback == NULL)
         return NULL;
-    return read_and_close(gufo_open_source(&source, &options, &error), COMPAT_AS_GGML, NULL, 0,
-                          params, &end, &error);
+    return read_and_close(gufo_model_open_source(&source, &options, &error), COMPAT_AS_GGML, NULL,
+                          0, params, &end, &error);
 }
 
 /* ---- what is about to be written ------------------------------------------------------------ */
@@ -223,12 +223,12 @@ bool compat_check(const void *meta, size_t size, size_t padding, gufo_error *err
     gufo_error reason;
     uint64_t end;
     bool readable;
-    gufo_model *file = gufo_open_source(&source, &as_ggml, &reason);
+    gufo_model *file = gufo_model_open_source(&source, &as_ggml, &reason);
 
     if (file != NULL)
         ctx = compat_read(file, COMPAT_AS_GGML, 0, only_metadata, &end, &reason);
     readable = ctx != NULL;
-    gufo_close(file);
+    gufo_model_free(file);
     gguf_free(ctx);
     if (readable)
         return true;

@@ -101,7 +101,7 @@ gufo_status signature_missing(gufo_error *error)
                   "(Debian package libsodium-dev)");
 }
 
-void gufo_key_id_text(const uint8_t id[8], char text[17])
+void gufo_signature_key_id_text(const uint8_t id[8], char text[17])
 {
     /* A number, whose last byte is the first one of the file. */
     for (size_t i = 8; i-- > 0;)
@@ -279,7 +279,7 @@ static gufo_status malformed(const char *what, gufo_error *error)
     return refuse(error, GUFO_E_MALFORMED, "not a minisign %s key", what);
 }
 
-static const gufo_key_effort default_effort = {
+static const gufo_signature_key_effort default_effort = {
     .operations = crypto_pwhash_scryptsalsa208sha256_OPSLIMIT_SENSITIVE,
     .memory = crypto_pwhash_scryptsalsa208sha256_MEMLIMIT_SENSITIVE,
 };
@@ -304,7 +304,7 @@ gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_erro
     return GUFO_OK;
 }
 
-gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_TEXT],
+gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_SIGNATURE_KEY_TEXT],
                                  gufo_error *error)
 {
     uint8_t bytes[PUBLIC_SIZE] = "Ed";
@@ -314,8 +314,8 @@ gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_
     (void)error;
     memcpy(bytes + 2, key->id, sizeof key->id);
     memcpy(bytes + 2 + 8, key->key, sizeof key->key);
-    gufo_key_id_text(key->id, id);
-    length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign public key %s\n", id);
+    gufo_signature_key_id_text(key->id, id);
+    length = snprintf(text, GUFO_SIGNATURE_KEY_TEXT, UNTRUSTED "minisign public key %s\n", id);
     (void)put_bytes(text + length, bytes, sizeof bytes);
     return GUFO_OK;
 }
@@ -418,7 +418,7 @@ gufo_status gufo_secret_key_parse(gufo_str text, gufo_str password, gufo_secret_
 }
 
 static gufo_status close_secret(uint8_t *bytes, const gufo_secret_key *key, gufo_str password,
-                                const gufo_key_effort *effort, gufo_error *error)
+                                const gufo_signature_key_effort *effort, gufo_error *error)
 {
     if (effort == NULL || effort->operations == 0)
         effort = &default_effort;
@@ -435,24 +435,24 @@ static gufo_status close_secret(uint8_t *bytes, const gufo_secret_key *key, gufo
     return apply_password(bytes, password, error);
 }
 
-static void put_secret(const uint8_t *bytes, char text[GUFO_KEY_TEXT])
+static void put_secret(const uint8_t *bytes, char text[GUFO_SIGNATURE_KEY_TEXT])
 {
-    int length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign %ssecret key\n",
+    int length = snprintf(text, GUFO_SIGNATURE_KEY_TEXT, UNTRUSTED "minisign %ssecret key\n",
                           bytes[2] != 0 ? "encrypted " : "");
 
     (void)put_bytes(text + length, bytes, SECRET_SIZE);
 }
 
 gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
-                                 const gufo_key_effort *effort, char text[GUFO_KEY_TEXT],
-                                 gufo_error *error)
+                                 const gufo_signature_key_effort *effort,
+                                 char text[GUFO_SIGNATURE_KEY_TEXT], gufo_error *error)
 {
     uint8_t bytes[SECRET_SIZE] = {0};
     gufo_status status = GUFO_OK;
 
     text[0] = '\0';
     if (effort != NULL)
-        status = reserved_check(effort->reserved, "gufo_key_effort", error);
+        status = reserved_check(effort->reserved, "gufo_signature_key_effort", error);
     if (status != GUFO_OK)
         return status;
     if (sodium_init() < 0)
@@ -469,8 +469,8 @@ void gufo_secret_key_wipe(gufo_secret_key *key)
     sodium_memzero(key, sizeof *key);
 }
 
-gufo_status gufo_key_generate(gufo_public_key *public_key, gufo_secret_key *secret_key,
-                              gufo_error *error)
+gufo_status gufo_signature_key_generate(gufo_public_key *public_key, gufo_secret_key *secret_key,
+                                        gufo_error *error)
 {
     if (sodium_init() < 0)
         return signature_missing(error);

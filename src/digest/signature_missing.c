@@ -14,15 +14,15 @@ void gufo_secret_key_wipe(gufo_secret_key *key)
     *key = (gufo_secret_key){0};
 }
 
-gufo_status gufo_key_generate(gufo_public_key *public_key, gufo_secret_key *secret_key,
-                              gufo_error *error)
+gufo_status gufo_signature_key_generate(gufo_public_key *public_key, gufo_secret_key *secret_key,
+                                        gufo_error *error)
 {
     *public_key = (gufo_public_key){0};
     *secret_key = (gufo_secret_key){0};
     return signature_missing(error);
 }
 
-gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_TEXT],
+gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_SIGNATURE_KEY_TEXT],
                                  gufo_error *error)
 {
     text[0] = '\0';
@@ -30,8 +30,8 @@ gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_
 }
 
 gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
-                                 const gufo_key_effort *effort, char text[GUFO_KEY_TEXT],
-                                 gufo_error *error)
+                                 const gufo_signature_key_effort *effort,
+                                 char text[GUFO_SIGNATURE_KEY_TEXT], gufo_error *error)
 {
     text[0] = '\0';
     return signature_missing(error);

@@ -116,10 +116,10 @@ static bool claim(stream *s)
     slot *to = slot_of(s, s->claimed);
     gufo_tensor tensor;
 
-    s->exhausted = s->next.tensor >= gufo_tensor_count(s->model);
+    s->exhausted = s->next.tensor >= gufo_model_tensor_count(s->model);
     if (s->exhausted)
         return false;
-    if (!gufo_tensor_at(s->model, s->next.tensor, &tensor) || tensor.size < s->next.offset) {
+    if (!gufo_model_tensor_at(s->model, s->next.tensor, &tensor) || tensor.size < s->next.offset) {
         note_changed(s);
         return false;
     }
@@ -348,7 +348,7 @@ static gufo_status measure(stream *s, gufo_error *error)
         fail_in(error, GUFO_FILE_INPUT, (uint32_t)i, gufo_model_name(shard));
         return GUFO_E_ARGUMENT;
     }
-    for (uint64_t t = 0; gufo_tensor_at(s->model, t, &tensor); t++)
+    for (uint64_t t = 0; gufo_model_tensor_at(s->model, t, &tensor); t++)
         if (!checked_add(s->total, tensor.size, &s->total))
             return refuse(error, GUFO_E_RANGE,
                           "the tensors have more bytes in total than can be counted");

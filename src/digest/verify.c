@@ -66,8 +66,8 @@ static uint64_t sense_of(const verifier *v, gufo_str file)
     for (uint64_t i = 0; i < v->count; i++) {
         gufo_str name = v->lines[i].name;
 
-        sense +=
-            name.len == file.len || gufo_tensor_find_str(v->model, tensor_of(name, file), NULL);
+        sense += name.len == file.len ||
+                 gufo_model_tensor_find_str(v->model, tensor_of(name, file), NULL);
     }
     return sense;
 }

@@ -147,7 +147,7 @@ static bool is_architecture(gufo_str value)
 
 static bool is_tokenizer(gufo_str value)
 {
-    return gufo_tokenizer_model_find(value) != NULL;
+    return gufo_tokenizer_info_find(value) != NULL;
 }
 
 static const struct {
@@ -161,8 +161,9 @@ static bool uncovers_faults(const gufo_model *before, const gufo_model *after)
     gufo_str old, now;
 
     for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
-        if (gufo_get_str(after, judges[i].key, &now, NULL) == GUFO_OK && judges[i].is_known(now) &&
-            (gufo_get_str(before, judges[i].key, &old, NULL) != GUFO_OK ||
+        if (gufo_model_get_str(after, judges[i].key, &now, NULL) == GUFO_OK &&
+            judges[i].is_known(now) &&
+            (gufo_model_get_str(before, judges[i].key, &old, NULL) != GUFO_OK ||
              !judges[i].is_known(old)))
             return true;
     return false;
@@ -182,7 +183,7 @@ static gufo_model *open_result(gufo_edit *edit, gufo_error *error)
     if (gufo_document_layout(edit->document, NULL, NULL, error) != GUFO_OK ||
         gufo_document_header(edit->document, &bytes, &size, error) != GUFO_OK)
         return NULL;
-    return gufo_open_memory(bytes, size, &options, error);
+    return gufo_model_open_memory(bytes, size, &options, error);
 }
 
 /* Most results have no findings: then there is nothing to compare. */
@@ -214,7 +215,7 @@ static gufo_status check_result(gufo_edit *edit, const gufo_check_options *optio
     if (result == NULL)
         return error->code;
     status = compare_findings(edit, result, options, c, error);
-    gufo_close(result);
+    gufo_model_free(result);
     return status;
 }
 

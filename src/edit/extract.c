@@ -307,7 +307,7 @@ static gufo_status plan_parts(extraction *x, const uint64_t *tensors, gufo_error
     for (size_t i = 0; i < x->count && status == GUFO_OK; i++) {
         part *p = &x->parts[i];
 
-        if (!gufo_tensor_at(input, tensors[i], &p->source))
+        if (!gufo_model_tensor_at(input, tensors[i], &p->source))
             return refuse(error, GUFO_E_RANGE, "no tensor %" PRIu64, tensors[i]);
         p->index = tensors[i];
         p->type = gufo_element_type_by_id(p->source.type);

@@ -113,8 +113,8 @@ static gufo_status open_file(gufo_edit *edit, bool read_only, uint64_t max_depth
     if (status != GUFO_OK)
         return status;
     /* Through the same descriptor, so that our own mapping does not prevent the lease. */
-    edit->model = read_only ? gufo_open(edit->path, &options, error)
-                            : gufo_open_fd(edit->fd, &options, error);
+    edit->model = read_only ? gufo_model_open(edit->path, &options, error)
+                            : gufo_model_open_fd(edit->fd, &options, error);
     if (edit->model == NULL)
         return GUFO_E_IO; /* the error says more */
     edit->document = gufo_document_from(
@@ -157,11 +157,11 @@ gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gu
     if (status == GUFO_OK)
         return edit;
     fail_in(error, GUFO_FILE_INPUT, 0, path);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return NULL;
 }
 
-void gufo_edit_close(gufo_edit *edit)
+void gufo_edit_free(gufo_edit *edit)
 {
     gufo_allocator allocator;
 
@@ -170,7 +170,7 @@ void gufo_edit_close(gufo_edit *edit)
     allocator = edit->allocator;
     edit_give_back(edit);
     gufo_document_free(edit->document);
-    gufo_close(edit->model);
+    gufo_model_free(edit->model);
     if (edit->fd >= 0)
         (void)close(edit->fd);
     mem_free(&allocator, edit->path);
@@ -268,7 +268,7 @@ static bool empty_misplaced(const gufo_model *file)
     uint64_t expected = gufo_model_facts(file).data_offset;
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++) {
         if (tensor.size == 0 && tensor.offset != expected)
             return true;
         if (tensor.size > 0)
@@ -306,7 +306,7 @@ static bool has_shard_keys(const gufo_model *file)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++)
         if (!document_is_model_key(NULL, entry.key))
             return true;
     return false;
@@ -328,12 +328,12 @@ static bool has_own_metadata(const gufo_model *first, const gufo_model *later)
 {
     gufo_entry entry, in_first;
 
-    for (uint64_t i = 0; gufo_metadata_at(later, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(later, i, &entry); i++) {
         if (!document_is_model_key(NULL, entry.key) ||
             gufo_str_equal(entry.key, gufo_str_of(GUFO_ALIGNMENT_KEY)) ||
             gufo_str_equal(entry.key, gufo_str_of(GUFO_PADDING_KEY)))
             continue;
-        if (!gufo_metadata_find_str(first, entry.key, &in_first) ||
+        if (!gufo_model_find_str(first, entry.key, &in_first) ||
             !same_entry(first, &in_first, later, &entry))
             return true;
     }

@@ -98,11 +98,11 @@ static gufo_status check_readable(const choice *c, gufo_error *error)
 
     if (status != GUFO_OK)
         return status;
-    model = gufo_open_memory(bytes, size, &options, &reason);
+    model = gufo_model_open_memory(bytes, size, &options, &reason);
     if (model == NULL)
         return fail_as(error, &reason);
     found = gufo_model_facts(model).data_offset;
-    gufo_close(model);
+    gufo_model_free(model);
     if (found != c->plan->data_offset)
         return refuse(error, GUFO_E_CHANGED, "the file was changed while it was being edited");
     return GUFO_OK;
@@ -217,7 +217,7 @@ static bool has_padding(const gufo_model *model)
 {
     gufo_entry entry;
 
-    return gufo_metadata_find(model, GUFO_PADDING_KEY, &entry) && document_is_padding(&entry);
+    return gufo_model_find(model, GUFO_PADDING_KEY, &entry) && document_is_padding(&entry);
 }
 
 /* Whether the result is the file as it is. */

@@ -229,12 +229,13 @@ static gufo_status check_count(const gufo_model *input, gufo_error *error)
     uint64_t count, number = 0;
     gufo_error reason;
 
-    if (gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
+    if (gufo_model_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, &reason) !=
+        GUFO_OK)
         return refuse(error, GUFO_E_SHARDS, "not part of a set: %.200s", reason.message);
     if (count == 0) /* how llama-gguf-split marks what it merged */
         return refuse(error, GUFO_E_SHARDS,
                       "not part of a set: split.count is 0, so the file was merged already");
-    (void)gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_NO_KEY, &number, NULL);
+    (void)gufo_model_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_NO_KEY, &number, NULL);
     if (count != shards)
         return refuse(error, GUFO_E_SHARDS,
                       "this is shard %" PRIu64 " of %" PRIu64
@@ -245,7 +246,7 @@ static gufo_status check_count(const gufo_model *input, gufo_error *error)
 
 static bool find_id(const gufo_model *file, uint64_t *id)
 {
-    return gufo_get_u64(file, GUFO_SPLIT_ID_KEY, id, NULL) == GUFO_OK;
+    return gufo_model_get_u64(file, GUFO_SPLIT_ID_KEY, id, NULL) == GUFO_OK;
 }
 
 static gufo_status check_ids(const gufo_model *input, gufo_error *error)

@@ -146,7 +146,7 @@ static gufo_status distribute(split *s, gufo_error *error)
     gufo_status status = GUFO_OK;
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(input, i, &tensor); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_tensor_at(input, i, &tensor); i++) {
         if ((i == 0 && s->options->metadata_alone) || !has_room(s, &tensor))
             status = end_shard(s, error);
         put(s, &tensor);
@@ -167,8 +167,8 @@ static gufo_status make_shard(const split *s, size_t index, uint64_t first, gufo
     gufo_status status = new_shard(s, index == 0, &document, error);
 
     if (status == GUFO_OK)
-        status = gufo_document_set_shard(document, index, s->shards.count, gufo_tensor_count(input),
-                                         s->id, error);
+        status = gufo_document_set_shard(document, index, s->shards.count,
+                                         gufo_model_tensor_count(input), s->id, error);
     for (uint64_t i = 0; i < tensors_of(s, index) && status == GUFO_OK; i++)
         status = gufo_document_copy_tensor(document, input, first + i, error);
     return status;
@@ -196,7 +196,8 @@ static gufo_status check_whole(const gufo_model *input, gufo_error *error)
     uint64_t count = 0;
 
     if (gufo_model_shard_count(input) == 1 &&
-        gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
+        gufo_model_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, NULL) ==
+            GUFO_OK &&
         count > 1)
         return refuse(error, GUFO_E_SHARDS,
                       "this is one shard of %" PRIu64
@@ -217,7 +218,7 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_m
         return refuse(error, GUFO_E_ARGUMENT,
                       "a split needs a limit, in bytes or in tensors: gufo_split_options.max_size "
                       "or max_tensors");
-    if (gufo_tensor_count(input) > INT32_MAX)
+    if (gufo_model_tensor_count(input) > INT32_MAX)
         status = refuse(error, GUFO_E_LIMIT, "split.tensors.count cannot hold so many tensors");
     else
         status = check_whole(input, error);

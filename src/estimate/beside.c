@@ -20,7 +20,7 @@ static bool has_text(const gufo_model *model, const char *key, const char *text)
 {
     gufo_str found;
 
-    return gufo_get_str(model, key, &found, NULL) == GUFO_OK &&
+    return gufo_model_get_str(model, key, &found, NULL) == GUFO_OK &&
            gufo_str_equal(found, gufo_str_of(text));
 }
 
@@ -66,7 +66,7 @@ static gufo_status add_tensor(gufo_estimator *e, const gufo_tensor *tensor, gufo
     if (list == NULL)
         return fail_memory(error);
     c->list = list;
-    if (!gufo_tensor_find_str(
+    if (!gufo_model_tensor_find_str(
             e->model, (gufo_str){tensor->name.data, tensor->name.len - SUFFIX_LENGTH}, &base) ||
         !estimate_weight_read(&list[c->count], &base, &e->values))
         return refuse(error, GUFO_E_ARGUMENT, "tensor %s of the adapter changes none of the model",
@@ -86,7 +86,7 @@ gufo_status gufo_estimator_add_adapter(gufo_estimator *e, const gufo_model *adap
         return refuse(error, GUFO_E_ARGUMENT, "no estimator, or no adapter, is given");
     before = e->beside.count;
     status = check_adapter(e, adapter, error);
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(adapter, i, &tensor); i++)
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_tensor_at(adapter, i, &tensor); i++)
         status = add_tensor(e, &tensor, error);
     if (status != GUFO_OK) {
         e->beside.count = before;
@@ -101,7 +101,7 @@ gufo_status gufo_estimate_adapter(const gufo_model *adapter, uint64_t *bytes, gu
     gufo_tensor tensor;
 
     *bytes = 0;
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(adapter, i, &tensor); i++)
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_tensor_at(adapter, i, &tensor); i++)
         if (!is_ignored(&tensor))
             *bytes = capped_add(*bytes, tensor.size);
     return status;
@@ -122,7 +122,7 @@ gufo_status gufo_estimator_add_projector(gufo_estimator *e, const gufo_model *pr
     if (!has_text(projector, "general.architecture", "clip"))
         status = refuse(error, GUFO_E_ARGUMENT,
                         "the file is not a projector: its architecture is not \"clip\"");
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(projector, i, &tensor); i++)
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_tensor_at(projector, i, &tensor); i++)
         sum = amount_plus(&is_too_large, sum, estimate_weight_room(&is_too_large, tensor.size));
     if (is_too_large)
         status = amount_refuse(error);

@@ -393,7 +393,7 @@ static gufo_status read_state(reading *r)
 
 static gufo_status find_rule(reading *r)
 {
-    gufo_status status = gufo_get_str(r->model, "general.architecture", &r->arch, r->error);
+    gufo_status status = gufo_model_get_str(r->model, "general.architecture", &r->arch, r->error);
 
     if (status == GUFO_E_TYPE)
         return refuse(r->error, GUFO_E_RANGE, "general.architecture is not a string");

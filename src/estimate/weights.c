@@ -84,20 +84,20 @@ static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_t
 gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, const model_values *v,
                                   const gufo_allocator *allocator, gufo_error *error)
 {
-    uint64_t count = gufo_tensor_count(model), total = 0;
+    uint64_t count = gufo_model_tensor_count(model), total = 0;
     gufo_tensor tensor;
     gufo_tensor_match match;
 
     w->list = mem_array(allocator, count, sizeof *w->list);
     if (w->list == NULL)
         return fail_memory(error);
-    for (uint64_t i = 0; i < count && gufo_tensor_at(model, i, &tensor); i++) {
+    for (uint64_t i = 0; i < count && gufo_model_tensor_at(model, i, &tensor); i++) {
         if (find_weight(&match, &tensor, v))
             add_weight(w, &tensor, &match, v);
         else if (!checked_add(w->unused_bytes, tensor.size, &w->unused_bytes))
             return amount_refuse(error);
     }
-    if (gufo_get_u64(model, "split.tensors.count", &total, NULL) == GUFO_OK && total > count)
+    if (gufo_model_get_u64(model, "split.tensors.count", &total, NULL) == GUFO_OK && total > count)
         w->missing = total - count;
     return GUFO_OK;
 }

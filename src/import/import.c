@@ -170,7 +170,7 @@ gufo_status import_open_model(gufo_import *im, gufo_error *error)
     im->peeked = gufo_import_job(im, &reason);
     if (im->peeked == NULL)
         return fail_as(error, &reason);
-    im->opened = gufo_open_provider(&provider, &options, &reason);
+    im->opened = gufo_model_open_provider(&provider, &options, &reason);
     if (im->opened == NULL)
         return fail_as(error, &reason);
     model_set_maker(im->opened, im->peeked);
@@ -254,13 +254,13 @@ const char *gufo_import_part_at(const gufo_import *im, uint32_t index)
     return im->kind->part_at(im, index);
 }
 
-void gufo_import_close(gufo_import *im)
+void gufo_import_free(gufo_import *im)
 {
     if (im == NULL)
         return;
     gufo_job_free(im->peeked);
     gufo_document_free(im->document);
-    gufo_close(im->opened); /* which both may refer to */
+    gufo_model_free(im->opened); /* which both may refer to */
     for (uint64_t i = 0; i < im->setting_count; i++)
         mem_free(&im->allocator, im->settings[i].key);
     for (uint64_t i = 0; i < im->warning_count; i++)
@@ -277,12 +277,12 @@ void gufo_import_close(gufo_import *im)
 
 static bool shown_entry_at(void *import, uint64_t index, gufo_entry *out)
 {
-    return gufo_metadata_at(gufo_import_model(import), index, out);
+    return gufo_model_entry_at(gufo_import_model(import), index, out);
 }
 
 static bool shown_tensor_at(void *import, uint64_t index, gufo_tensor *out)
 {
-    return gufo_tensor_at(gufo_import_model(import), index, out);
+    return gufo_model_tensor_at(gufo_import_model(import), index, out);
 }
 
 static gufo_status shown_read_rows(void *import, uint64_t tensor, uint64_t first, uint64_t count,
@@ -292,7 +292,7 @@ static gufo_status shown_read_rows(void *import, uint64_t tensor, uint64_t first
     uint64_t row_size;
     gufo_tensor info;
 
-    (void)gufo_tensor_at(model, tensor, &info);
+    (void)gufo_model_tensor_at(model, tensor, &info);
     row_size = info.size / (info.elements / info.dims[0]);
     return gufo_tensor_read_raw(model, &info, first * row_size, out, (size_t)(count * row_size),
                                 error);
@@ -304,7 +304,7 @@ static void close_import(void *context)
 
     if (model_provider(import->opened) != NULL)
         import->opened = NULL; /* it is being closed */
-    gufo_import_close(import);
+    gufo_import_free(import);
 }
 
 static gufo_model *show_file(gufo_import *import, const char *name, gufo_error *error)
@@ -312,14 +312,14 @@ static gufo_model *show_file(gufo_import *import, const char *name, gufo_error *
     const gufo_model *inner = gufo_import_model(import);
     const gufo_open_options options = {.name = name, .allocator = &import->allocator};
     const gufo_provider provider = {.context = import,
-                                    .entry_count = gufo_metadata_count(inner),
-                                    .tensor_count = gufo_tensor_count(inner),
+                                    .entry_count = gufo_model_entry_count(inner),
+                                    .tensor_count = gufo_model_tensor_count(inner),
                                     .entry_at = shown_entry_at,
                                     .tensor_at = shown_tensor_at,
                                     .read_rows = shown_read_rows,
                                     .close = close_import};
 
-    return gufo_open_provider(&provider, &options, error);
+    return gufo_model_open_provider(&provider, &options, error);
 }
 
 gufo_model *gufo_import_take_model(gufo_import *import, const char *name, gufo_error *error)
@@ -328,7 +328,7 @@ gufo_model *gufo_import_take_model(gufo_import *import, const char *name, gufo_e
         return show_file(import, name, error);
     if (model_hand_over(import->opened, name, close_import, error) == GUFO_OK)
         return import->opened;
-    gufo_import_close(import);
+    gufo_import_free(import);
     return NULL;
 }
 

@@ -303,6 +303,6 @@ gufo_import *legacy_open_adapter(const char *path, const gufo_legacy_options *op
     if (open_file(c, path, options, error) == GUFO_OK)
         return &c->base;
     fail_in(error, GUFO_FILE_INPUT, 0, path);
-    gufo_import_close(&c->base);
+    gufo_import_free(&c->base);
     return NULL;
 }

@@ -88,7 +88,7 @@ static bool tensor_at(const gufo_import *base, uint64_t index, gufo_import_tenso
     const gufo_element_type *type;
     gufo_tensor tensor;
 
-    if (!gufo_tensor_at(im->base.opened, index, &tensor))
+    if (!gufo_model_tensor_at(im->base.opened, index, &tensor))
         return false;
     type = gufo_element_type_by_id(tensor.type);
     *out = (gufo_import_tensor){.source = tensor.name,
@@ -130,7 +130,7 @@ static gufo_status open_file(gguf_import *im, const char *path, const gufo_legac
     im->path = mem_text(&im->base.allocator, gufo_str_of(path));
     if (im->path == NULL)
         return fail_memory(error);
-    im->base.opened = gufo_open(path, &open_options, &reason);
+    im->base.opened = gufo_model_open(path, &open_options, &reason);
     if (im->base.opened == NULL)
         return fail_as(error, &reason);
     facts = gufo_model_facts(im->base.opened);
@@ -169,6 +169,6 @@ gufo_import *legacy_open_gguf(const char *path, const gufo_legacy_options *optio
     if (open_file(im, path, options, error) == GUFO_OK)
         return &im->base;
     fail_in(error, GUFO_FILE_INPUT, 0, path);
-    gufo_import_close(&im->base);
+    gufo_import_free(&im->base);
     return NULL;
 }

@@ -190,6 +190,6 @@ gufo_import *gufo_import_legacy(const char *path, const gufo_legacy_options *opt
     if (open_file(im, path, options, error) == GUFO_OK)
         return &im->base;
     fail_in(error, GUFO_FILE_INPUT, 0, path);
-    gufo_import_close(&im->base);
+    gufo_import_free(&im->base);
     return NULL;
 }

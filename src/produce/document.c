@@ -122,7 +122,7 @@ static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
     gufo_status status;
 
     p->source = (gufo_tensor){.shard = 0};
-    if (!gufo_tensor_at(p->tensor.from, p->tensor.origin, &p->source) ||
+    if (!gufo_model_tensor_at(p->tensor.from, p->tensor.origin, &p->source) ||
         (p->source.type == p->tensor.type && p->source.size != p->tensor.size))
         return fail_retyped(p, "its source has another size", error);
     holder = model_holding(p->tensor.from, &p->source);

@@ -111,7 +111,7 @@ static bool find_part(const gufo_quantizer *q, const gufo_model *adapter, gufo_s
     part->model = adapter;
     part->allocator = &q->allocator;
     return model_tensor_find(adapter, gufo_str_of(text), &part->index) &&
-           gufo_tensor_at(adapter, part->index, &part->tensor);
+           gufo_model_tensor_at(adapter, part->index, &part->tensor);
 }
 
 /* The change that an adapter makes of a tensor; false if it makes none. */
@@ -407,7 +407,7 @@ static gufo_status set_parent(gufo_document *document, const gufo_model *parent,
 
         (void)snprintf(from, sizeof from, "general.%s", fields[i]);
         (void)snprintf(to, sizeof to, "general.base_model.%zu.%s", number, fields[i]);
-        if (gufo_get_str(parent, from, &text, NULL) == GUFO_OK && text.len > 0)
+        if (gufo_model_get_str(parent, from, &text, NULL) == GUFO_OK && text.len > 0)
             status = gufo_document_set_str(document, to, text, error);
     }
     return status;
@@ -430,7 +430,7 @@ static gufo_status hash_merge(const gufo_quantizer *q, uint64_t seed, uint64_t *
     gufo_str uuid = {"", 0};
 
     *hash = seed;
-    (void)gufo_get_str(q->input, "general.uuid", &uuid, NULL);
+    (void)gufo_model_get_str(q->input, "general.uuid", &uuid, NULL);
     hash_chain(hash, uuid.data, uuid.len);
     status = identity_add(q->input, IDENTITY_VECTORS, &q->allocator, hash, error);
     for (size_t i = 0; i < q->options.adapter_count && status == GUFO_OK; i++) {

@@ -60,7 +60,7 @@ static gufo_status check_layers(const planning *p, gufo_error *error)
     for (size_t i = 0; i < p->pruned.count; i++) {
         bool found = false;
 
-        for (uint64_t t = 0; !found && t < gufo_tensor_count(input); t++) {
+        for (uint64_t t = 0; !found && t < gufo_model_tensor_count(input); t++) {
             status = model_tensor_at(input, t, &tensor, error);
             if (status != GUFO_OK)
                 return status;
@@ -160,7 +160,7 @@ static gufo_status all_names_len(const planning *p, uint64_t *len, gufo_error *e
     gufo_tensor tensor;
 
     *len = 0;
-    for (uint64_t i = 0; i < gufo_tensor_count(input) && status == GUFO_OK; i++) {
+    for (uint64_t i = 0; i < gufo_model_tensor_count(input) && status == GUFO_OK; i++) {
         status = model_tensor_at(input, i, &tensor, error);
         if (status == GUFO_OK)
             *len += copies_of_name(p) * tensor.name.len;
@@ -189,7 +189,7 @@ static gufo_status make_room(planning *p, uint64_t count, gufo_error *error)
 static gufo_status list_tensors(planning *p, gufo_error *error)
 {
     gufo_quantizer *q = p->q;
-    uint64_t count = gufo_tensor_count(q->input);
+    uint64_t count = gufo_model_tensor_count(q->input);
     gufo_status status = all_names_len(p, &p->names_room, error);
     gufo_tensor tensor;
 

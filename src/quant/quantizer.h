@@ -110,7 +110,7 @@ static inline gufo_tensor quant_source(const gufo_quantizer *q, const quant_tens
     if (q->sources != NULL)
         input = q->sources[tensor - q->tensors];
     else
-        (void)gufo_tensor_at(q->input, tensor->index, &input);
+        (void)gufo_model_tensor_at(q->input, tensor->index, &input);
     input.name = tensor->source_name;
     return input;
 }

@@ -146,7 +146,7 @@ static void set_tensor_count(settings *s, const gufo_quantizer *q, size_t index)
     static const char key[] = "split.tensors.count";
     gufo_entry entry;
 
-    if (!gufo_metadata_find(gufo_model_shard(q->input, index), key, &entry))
+    if (!gufo_model_find(gufo_model_shard(q->input, index), key, &entry))
         return;
     if (entry.value.type == GUFO_VALUE_UINT64 || entry.value.type == GUFO_VALUE_UINT32 ||
         entry.value.type == GUFO_VALUE_UINT16)
@@ -161,7 +161,7 @@ static bool is_adapter(const gufo_model *file)
 {
     gufo_str type;
 
-    return gufo_get_str(file, "general.type", &type, NULL) == GUFO_OK &&
+    return gufo_model_get_str(file, "general.type", &type, NULL) == GUFO_OK &&
            gufo_str_equal(type, gufo_str_of("adapter"));
 }
 
@@ -212,7 +212,7 @@ static bool is_array_over_layers(const gufo_model *file, const gufo_entry *entry
 
     return entry->value.type == GUFO_VALUE_ARRAY && gufo_value_type_size(array->type) > 0 &&
            find_block_count(file, &key, &layers) && array->count == layers &&
-           gufo_get_str(file, "general.architecture", &architecture, NULL) == GUFO_OK &&
+           gufo_model_get_str(file, "general.architecture", &architecture, NULL) == GUFO_OK &&
            entry->key.len > architecture.len && entry->key.data[architecture.len] == '.' &&
            memcmp(entry->key.data, architecture.data, architecture.len) == 0;
 }
@@ -247,7 +247,7 @@ static gufo_status prune_arrays(gufo_document *document, const gufo_model *file,
     gufo_status status = GUFO_OK;
     gufo_entry entry;
 
-    for (uint64_t i = 0; pruned->count > 0 && i < gufo_metadata_count(file) && status == GUFO_OK;
+    for (uint64_t i = 0; pruned->count > 0 && i < gufo_model_entry_count(file) && status == GUFO_OK;
          i++) {
         status = model_entry_at(file, i, &entry, error);
         if (status == GUFO_OK && find_setting(s, entry.key) == NULL &&
@@ -378,7 +378,7 @@ static gufo_status copy_entries(const gufo_quantizer *q, gufo_document *document
     document_value value;
     gufo_entry entry;
 
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(file); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_model_entry_count(file); i++) {
         status = model_entry_at(file, i, &entry, error);
         if (status != GUFO_OK)
             return status;

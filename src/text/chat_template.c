@@ -15,5 +15,5 @@ gufo_status gufo_chat_template(const gufo_model *model, const char *name, gufo_s
 
     if (len < 0 || (size_t)len >= sizeof(key))
         return refuse(error, GUFO_E_NOT_FOUND, "no template has a name that long");
-    return gufo_get_str(model, key, out, error);
+    return gufo_model_get_str(model, key, out, error);
 }

@@ -87,17 +87,19 @@ static void read_metadata(const gufo_model *file)
     uint64_t number = 0;
     gufo_str text;
 
-    MUST(gufo_metadata_count(file) == 4);
-    MUST(gufo_metadata_at(file, 2, &entry.it));
+    MUST(gufo_model_entry_count(file) == 4);
+    MUST(gufo_model_entry_at(file, 2, &entry.it));
     CHECK_GUARD(entry);
     MUST(equal(entry.it.key, "imatrix.chunk_count") && entry.it.value.type == GUFO_VALUE_UINT32);
     MUST(gufo_value_u64(&entry.it.value, &number, NULL) == GUFO_OK && number == 4);
-    MUST(gufo_get_u64(file, "imatrix.chunk_size", &number, NULL) == GUFO_OK && number == 512);
-    MUST(gufo_get_str(file, "general.type", &text, NULL) == GUFO_OK && equal(text, "imatrix"));
-    MUST(gufo_get_array(file, "imatrix.datasets", GUFO_VALUE_STRING, &array.it, NULL) == GUFO_OK);
+    MUST(gufo_model_get_u64(file, "imatrix.chunk_size", &number, NULL) == GUFO_OK && number == 512);
+    MUST(gufo_model_get_str(file, "general.type", &text, NULL) == GUFO_OK &&
+         equal(text, "imatrix"));
+    MUST(gufo_model_get_array(file, "imatrix.datasets", GUFO_VALUE_STRING, &array.it, NULL) ==
+         GUFO_OK);
     CHECK_GUARD(array);
     read_array(&array.it);
-    MUST(gufo_get_u64(file, "no.such.key", &number, &error.it) == GUFO_E_NOT_FOUND);
+    MUST(gufo_model_get_u64(file, "no.such.key", &number, &error.it) == GUFO_E_NOT_FOUND);
     CHECK_GUARD(error);
     MUST(error.it.code == GUFO_E_NOT_FOUND && error.it.message[0] != '\0');
 }
@@ -108,8 +110,8 @@ static void read_tensors(const gufo_model *file)
     const gufo_element_type *type;
     float stored[6], values[6];
 
-    MUST(gufo_tensor_count(file) == 4);
-    MUST(gufo_tensor_at(file, 2, &tensor.it));
+    MUST(gufo_model_tensor_count(file) == 4);
+    MUST(gufo_model_tensor_at(file, 2, &tensor.it));
     CHECK_GUARD(tensor);
     MUST(equal(tensor.it.name, "exps.weight.in_sum2") && tensor.it.type == GUFO_TYPE_F32);
     MUST(tensor.it.n_dims == 2 && tensor.it.dims[0] == 2 && tensor.it.dims[1] == 3);
@@ -119,7 +121,7 @@ static void read_tensors(const gufo_model *file)
     MUST(type != NULL && strcmp(type->name, "F32") == 0 && type->block_bytes == 4);
     MUST(gufo_decode(type, stored, 3, 2, values, GUFO_CPU_BEST, NULL) == GUFO_OK);
     MUST(memcmp(stored, values, sizeof values) == 0);
-    MUST(gufo_tensor_find(file, "q.weight.counts", &tensor.it) && tensor.it.elements == 1);
+    MUST(gufo_model_tensor_find(file, "q.weight.counts", &tensor.it) && tensor.it.elements == 1);
     CHECK_GUARD(tensor);
 }
 
@@ -146,13 +148,13 @@ static void read_half(const char *path)
 
     MUST(stream != NULL && fread(data, 1, sizeof data, stream) == sizeof data);
     fclose(stream);
-    MUST(gufo_open_memory(data, sizeof data, &options, &error.it) == NULL);
+    MUST(gufo_model_open_memory(data, sizeof data, &options, &error.it) == NULL);
     CHECK_GUARD(error);
     MUST(error.it.code == GUFO_E_TRUNCATED && error.it.offset <= sizeof data);
     options.flags = GUFO_OPEN_LENIENT;
     options.on_finding = count_finding;
     options.finding_context = &count;
-    gufo_close(gufo_open_memory(data, sizeof data, &options, NULL));
+    gufo_model_free(gufo_model_open_memory(data, sizeof data, &options, NULL));
     MUST(count > 0);
 }
 
@@ -190,7 +192,7 @@ static void compare_with_itself(const gufo_model *model)
     MUST(gufo_compare(model, model, &options, &run, &result.it, NULL) == GUFO_OK);
     CHECK_GUARD(result);
     MUST(result.it.same && result.it.tensors[GUFO_DIFFERENCE_NONE] == 4);
-    MUST(gufo_tensor_at(model, 2, &tensor));
+    MUST(gufo_model_tensor_at(model, 2, &tensor));
     MUST(gufo_stats_scan(model, &tensor, 0, &run, &stats.it, NULL) == GUFO_OK);
     CHECK_GUARD(stats);
     MUST(stats.it.elements == 6);
@@ -208,20 +210,20 @@ static void refuse_reserved(const char *path)
     gufo_open_options options = {.reserved = {1}};
     FILLED(gufo_error, error);
 
-    MUST(gufo_open(path, &options, &error.it) == NULL && error.it.code == GUFO_E_ARGUMENT);
+    MUST(gufo_model_open(path, &options, &error.it) == NULL && error.it.code == GUFO_E_ARGUMENT);
     CHECK_GUARD(error);
 }
 
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "";
-    gufo_model *file = gufo_open(path, NULL, NULL);
+    gufo_model *file = gufo_model_open(path, NULL, NULL);
 
     MUST(file != NULL && read_facts(file) == 3);
     read_metadata(file);
     read_tensors(file);
     compare_with_itself(file);
-    gufo_close(file);
+    gufo_model_free(file);
     read_half(path);
     refuse_reserved(path);
     read_tables();

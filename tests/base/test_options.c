@@ -43,9 +43,9 @@ static void make_things(things *t, const folder *f)
     assert_non_null(stream);
     assert_int_equal(fwrite(t->bytes, 1, t->size, stream), t->size);
     assert_int_equal(fclose(stream), 0);
-    t->model = gufo_open(t->path, NULL, NULL);
+    t->model = gufo_model_open(t->path, NULL, NULL);
     assert_non_null(t->model);
-    assert_true(gufo_tensor_find(t->model, "t", &t->tensor));
+    assert_true(gufo_model_tensor_find(t->model, "t", &t->tensor));
 }
 
 /* ---- reserved fields ---- */
@@ -56,7 +56,7 @@ static gufo_status close_opened(gufo_model *model, const gufo_error *error)
 {
     gufo_status status = model != NULL ? GUFO_OK : error->code;
 
-    gufo_close(model);
+    gufo_model_free(model);
     return status;
 }
 
@@ -64,14 +64,14 @@ static gufo_status open_path(const things *t, uint64_t reserved, gufo_error *err
 {
     gufo_open_options o = {.reserved = {0, reserved}};
 
-    return close_opened(gufo_open(t->path, &o, error), error);
+    return close_opened(gufo_model_open(t->path, &o, error), error);
 }
 
 static gufo_status open_memory(const things *t, uint64_t reserved, gufo_error *error)
 {
     gufo_open_options o = {.reserved = {0, 0, reserved}};
 
-    return close_opened(gufo_open_memory(t->bytes, t->size, &o, error), error);
+    return close_opened(gufo_model_open_memory(t->bytes, t->size, &o, error), error);
 }
 
 static gufo_status open_shards(const things *t, uint64_t reserved, gufo_error *error)
@@ -79,7 +79,7 @@ static gufo_status open_shards(const things *t, uint64_t reserved, gufo_error *e
     gufo_input input = gufo_input_path(t->path);
 
     input.reserved[3] = reserved;
-    return close_opened(gufo_open_shards(&input, 1, NULL, error), error);
+    return close_opened(gufo_model_open_shards(&input, 1, NULL, error), error);
 }
 
 static gufo_status read_bytes(void *context, uint64_t offset, void *buffer, size_t size,
@@ -98,7 +98,7 @@ static gufo_status open_source(const things *t, uint64_t reserved, gufo_error *e
     gufo_source source = {
         .context = &copy, .size = t->size, .read = read_bytes, .reserved = {reserved}};
 
-    return close_opened(gufo_open_source(&source, NULL, error), error);
+    return close_opened(gufo_model_open_source(&source, NULL, error), error);
 }
 
 static gufo_status open_provider(const things *t, uint64_t reserved, gufo_error *error)
@@ -106,7 +106,7 @@ static gufo_status open_provider(const things *t, uint64_t reserved, gufo_error 
     gufo_provider provider = {.reserved = {0, 0, 0, reserved}};
 
     (void)t;
-    return close_opened(gufo_open_provider(&provider, NULL, error), error);
+    return close_opened(gufo_model_open_provider(&provider, NULL, error), error);
 }
 
 static gufo_status validate_input(const things *t, uint64_t reserved, gufo_error *error)
@@ -248,11 +248,11 @@ static void reserved_fields_are_refused(void **state)
         const char *what, *struct_name;
         call_fn *call;
     } rows[] = {
-        {"gufo_open", "gufo_open_options", open_path},
-        {"gufo_open_memory", "gufo_open_options", open_memory},
-        {"gufo_open_shards", "gufo_input", open_shards},
-        {"gufo_open_source", "gufo_source", open_source},
-        {"gufo_open_provider", "gufo_provider", open_provider},
+        {"gufo_model_open", "gufo_open_options", open_path},
+        {"gufo_model_open_memory", "gufo_open_options", open_memory},
+        {"gufo_model_open_shards", "gufo_input", open_shards},
+        {"gufo_model_open_source", "gufo_source", open_source},
+        {"gufo_model_open_provider", "gufo_provider", open_provider},
         {"gufo_validate, input", "gufo_input", validate_input},
         {"gufo_validate, options", "gufo_open_options", validate_options},
         {"gufo_check", "gufo_check_options", check_meaning},
@@ -283,7 +283,7 @@ static void reserved_fields_are_refused(void **state)
         check(strstr(error.message, rows[i].struct_name) != NULL, "%s: %s", rows[i].what,
               error.message);
     }
-    gufo_close(t.model);
+    gufo_model_free(t.model);
     folder_remove(&f);
 }
 
@@ -295,7 +295,7 @@ static gufo_status flags_open(const things *t, uint32_t flags, gufo_error *error
 {
     const gufo_open_options o = {.flags = flags};
 
-    return close_opened(gufo_open(t->path, &o, error), error);
+    return close_opened(gufo_model_open(t->path, &o, error), error);
 }
 
 static gufo_status flags_provider(const things *t, uint32_t flags, gufo_error *error)
@@ -304,7 +304,7 @@ static gufo_status flags_provider(const things *t, uint32_t flags, gufo_error *e
     const gufo_provider provider = {0};
 
     (void)t;
-    return close_opened(gufo_open_provider(&provider, &o, error), error);
+    return close_opened(gufo_model_open_provider(&provider, &o, error), error);
 }
 
 static gufo_status flags_validate(const things *t, uint32_t flags, gufo_error *error)
@@ -353,7 +353,7 @@ static gufo_status flags_edit(const things *t, uint32_t flags, gufo_error *error
     gufo_edit *edit = gufo_edit_open(t->path, &o, error);
     gufo_status status = edit != NULL ? GUFO_OK : error->code;
 
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return status;
 }
 
@@ -407,8 +407,8 @@ static void unknown_flags_are_refused(void **state)
         const char *what, *named;
         flags_fn *call;
     } rows[] = {
-        {"gufo_open", "gufo_open_options", flags_open},
-        {"gufo_open_provider", "gufo_open_options", flags_provider},
+        {"gufo_model_open", "gufo_open_options", flags_open},
+        {"gufo_model_open_provider", "gufo_open_options", flags_provider},
         {"gufo_validate", "gufo_open_options", flags_validate},
         {"gufo_document_from", "gufo_document_options", flags_document},
         {"gufo_compare", "gufo_compare_options", flags_compare},
@@ -438,7 +438,7 @@ static void unknown_flags_are_refused(void **state)
                   "%s: %s", rows[i].what, error.message);
         }
     }
-    gufo_close(t.model);
+    gufo_model_free(t.model);
     folder_remove(&f);
 }
 
@@ -465,12 +465,12 @@ static void unknown_numbers_are_refused(void **state)
                  "apply");
     check_status(gufo_document_layout(gufo_edit_document(edit), &way, NULL, &error),
                  GUFO_E_ARGUMENT, &error, "layout");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     assert_null(gufo_quantizer_new(t.model, &effort, &error));
     check(strstr(error.message, "effort 7") != NULL, "%s", error.message);
     assert_null(gufo_job_endian(t.model, &order, &error));
     check(strstr(error.message, "byte order 7") != NULL, "%s", error.message);
-    gufo_close(t.model);
+    gufo_model_free(t.model);
     folder_remove(&f);
 }
 
@@ -483,14 +483,14 @@ static gufo_status null_open(const things *t, bool null, gufo_error *error)
 {
     const gufo_open_options o = {0};
 
-    return close_opened(gufo_open(t->path, null ? NULL : &o, error), error);
+    return close_opened(gufo_model_open(t->path, null ? NULL : &o, error), error);
 }
 
 static gufo_status null_open_fd(const things *t, bool null, gufo_error *error)
 {
     const gufo_open_options o = {0};
     int fd = open(t->path, O_RDONLY | O_CLOEXEC);
-    gufo_status status = close_opened(gufo_open_fd(fd, null ? NULL : &o, error), error);
+    gufo_status status = close_opened(gufo_model_open_fd(fd, null ? NULL : &o, error), error);
 
     assert_int_equal(close(fd), 0);
     return status;
@@ -500,7 +500,7 @@ static gufo_status null_open_memory(const things *t, bool null, gufo_error *erro
 {
     const gufo_open_options o = {0};
 
-    return close_opened(gufo_open_memory(t->bytes, t->size, null ? NULL : &o, error), error);
+    return close_opened(gufo_model_open_memory(t->bytes, t->size, null ? NULL : &o, error), error);
 }
 
 static gufo_status null_open_source(const things *t, bool null, gufo_error *error)
@@ -509,7 +509,7 @@ static gufo_status null_open_source(const things *t, bool null, gufo_error *erro
     things copy = *t;
     gufo_source source = {.context = &copy, .size = t->size, .read = read_bytes};
 
-    return close_opened(gufo_open_source(&source, null ? NULL : &o, error), error);
+    return close_opened(gufo_model_open_source(&source, null ? NULL : &o, error), error);
 }
 
 static gufo_status null_open_shards(const things *t, bool null, gufo_error *error)
@@ -517,7 +517,7 @@ static gufo_status null_open_shards(const things *t, bool null, gufo_error *erro
     const gufo_open_options o = {0};
     gufo_input input = gufo_input_path(t->path);
 
-    return close_opened(gufo_open_shards(&input, 1, null ? NULL : &o, error), error);
+    return close_opened(gufo_model_open_shards(&input, 1, null ? NULL : &o, error), error);
 }
 
 static gufo_status null_open_provider(const things *t, bool null, gufo_error *error)
@@ -526,7 +526,7 @@ static gufo_status null_open_provider(const things *t, bool null, gufo_error *er
     const gufo_provider provider = {0};
 
     (void)t;
-    return close_opened(gufo_open_provider(&provider, null ? NULL : &o, error), error);
+    return close_opened(gufo_model_open_provider(&provider, null ? NULL : &o, error), error);
 }
 
 static gufo_status null_validate(const things *t, bool null, gufo_error *error)
@@ -675,7 +675,7 @@ static gufo_status null_edit_open(const things *t, bool null, gufo_error *error)
     gufo_edit *edit = gufo_edit_open(t->path, null ? NULL : &o, error);
     gufo_status status = edit != NULL ? GUFO_OK : error->code;
 
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return status;
 }
 
@@ -694,7 +694,7 @@ static gufo_status null_edit_apply(const things *t, bool null, gufo_error *error
 
     if (status == GUFO_OK)
         status = gufo_edit_apply(edit, null ? NULL : &o, NULL, NULL, NULL, error);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return status;
 }
 
@@ -706,7 +706,7 @@ static gufo_status null_edit_stream(const things *t, bool null, gufo_error *erro
     gufo_status status = gufo_edit_stream(edit, fd, null ? NULL : &o, NULL, error);
 
     assert_int_equal(close(fd), 0);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return status;
 }
 
@@ -718,7 +718,7 @@ static gufo_status close_matrix(gufo_imatrix *m, const gufo_error *error)
 {
     gufo_status status = m != NULL ? GUFO_OK : error->code;
 
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     return status;
 }
 
@@ -746,7 +746,7 @@ static gufo_status null_imatrix_merge(const things *t, bool null, gufo_error *er
     const gufo_imatrix *all = m;
     gufo_status status = close_matrix(gufo_imatrix_merge(&all, 1, null ? NULL : &o, error), error);
 
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     return status;
 }
 
@@ -757,7 +757,7 @@ static gufo_status null_job_imatrix(const things *t, bool null, gufo_error *erro
     gufo_status status =
         free_job(gufo_job_imatrix(m, GUFO_IMATRIX_GGUF, null ? NULL : &o, error), error);
 
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     return status;
 }
 
@@ -791,12 +791,12 @@ static void null_options_mean_zeros(void **state)
         gufo_status status;
         const char *named; /* in the error */
     } rows[] = {
-        {"gufo_open", null_open, GUFO_OK, NULL},
-        {"gufo_open_fd", null_open_fd, GUFO_OK, NULL},
-        {"gufo_open_memory", null_open_memory, GUFO_OK, NULL},
-        {"gufo_open_source", null_open_source, GUFO_OK, NULL},
-        {"gufo_open_shards", null_open_shards, GUFO_OK, NULL},
-        {"gufo_open_provider", null_open_provider, GUFO_OK, NULL},
+        {"gufo_model_open", null_open, GUFO_OK, NULL},
+        {"gufo_model_open_fd", null_open_fd, GUFO_OK, NULL},
+        {"gufo_model_open_memory", null_open_memory, GUFO_OK, NULL},
+        {"gufo_model_open_source", null_open_source, GUFO_OK, NULL},
+        {"gufo_model_open_shards", null_open_shards, GUFO_OK, NULL},
+        {"gufo_model_open_provider", null_open_provider, GUFO_OK, NULL},
         {"gufo_validate", null_validate, GUFO_OK, NULL},
         {"gufo_check", null_check, GUFO_OK, NULL},
         {"gufo_encoder_new", null_encoder, GUFO_OK, NULL},
@@ -841,7 +841,7 @@ static void null_options_mean_zeros(void **state)
         check(rows[i].named == NULL || strstr(null.message, rows[i].named) != NULL, "%s: %s",
               rows[i].what, null.message);
     }
-    gufo_close(t.model);
+    gufo_model_free(t.model);
     folder_remove(&f);
 }
 
@@ -860,8 +860,8 @@ static void work_is_run_without_a_run(void **state)
     assert_int_equal(gufo_compare(t.model, t.model, NULL, NULL, NULL, NULL), GUFO_OK);
     assert_int_equal(gufo_tensor_decode(t.model, &t.tensor, 0, 1, values, NULL, NULL), GUFO_OK);
     assert_int_equal(gufo_stats_scan(t.model, &t.tensor, 0, NULL, &stats, NULL), GUFO_OK);
-    gufo_close(t.model);
-    gufo_close(NULL);
+    gufo_model_free(t.model);
+    gufo_model_free(NULL);
     gufo_encoder_free(NULL);
     folder_remove(&f);
 }
@@ -886,7 +886,7 @@ static void lists_without_outputs(const things *t, const folder *f)
     assert_true(gufo_document_tensor_at(d, 0, NULL));
     assert_true(gufo_document_tensor_find(d, gufo_str_of("t"), NULL, NULL));
     assert_true(gufo_job_output_at(job, 0, NULL));
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     gufo_job_free(job);
     gufo_document_free(d);
     gufo_quantizer_free(q);
@@ -902,15 +902,15 @@ static void secondary_outputs_may_be_null(void **state)
 
     (void)state;
     make_things(&t, &f);
-    assert_true(gufo_metadata_find(t.model, "general.name", NULL));
-    assert_false(gufo_metadata_find(t.model, "general.nothing", NULL));
-    assert_true(gufo_metadata_find_str(t.model, gufo_str_of("general.name"), NULL));
-    assert_true(gufo_metadata_at(t.model, 0, NULL));
-    assert_false(gufo_metadata_at(t.model, 1, NULL));
-    assert_true(gufo_tensor_find(t.model, "t", NULL));
-    assert_false(gufo_tensor_find_str(t.model, gufo_str_of("u"), NULL));
-    assert_true(gufo_tensor_at(t.model, 0, NULL));
-    assert_false(gufo_tensor_at(t.model, 1, NULL));
+    assert_true(gufo_model_find(t.model, "general.name", NULL));
+    assert_false(gufo_model_find(t.model, "general.nothing", NULL));
+    assert_true(gufo_model_find_str(t.model, gufo_str_of("general.name"), NULL));
+    assert_true(gufo_model_entry_at(t.model, 0, NULL));
+    assert_false(gufo_model_entry_at(t.model, 1, NULL));
+    assert_true(gufo_model_tensor_find(t.model, "t", NULL));
+    assert_false(gufo_model_tensor_find_str(t.model, gufo_str_of("u"), NULL));
+    assert_true(gufo_model_tensor_at(t.model, 0, NULL));
+    assert_false(gufo_model_tensor_at(t.model, 1, NULL));
     assert_true(gufo_shard_path_parse("a-00001-of-00002.gguf", NULL, NULL, NULL));
     assert_false(gufo_shard_path_parse("a.gguf", NULL, NULL, NULL));
     assert_true(gufo_name_match(gufo_str_of(named), NULL));
@@ -924,7 +924,7 @@ static void secondary_outputs_may_be_null(void **state)
     lists_without_outputs(&t, &f);
     assert_non_null(old);
     assert_int_equal(gufo_repack(old, blocks, 4, 32, plain, NULL, NULL), GUFO_OK);
-    gufo_close(t.model);
+    gufo_model_free(t.model);
     folder_remove(&f);
 }
 
@@ -941,24 +941,24 @@ static void what_is_missing_is_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(inputs); i++) {
-        assert_null(gufo_open_shards(&inputs[i], 1, NULL, &error));
+        assert_null(gufo_model_open_shards(&inputs[i], 1, NULL, &error));
         check_status(error.code, GUFO_E_ARGUMENT, &error, "%s", fields[i]);
         check(strstr(error.message, fields[i]) != NULL, "%s", error.message);
         check_status(gufo_validate(&inputs[i], NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                      "%s", fields[i]);
     }
-    assert_null(gufo_open(NULL, NULL, &error));
+    assert_null(gufo_model_open(NULL, NULL, &error));
     check_status(error.code, GUFO_E_ARGUMENT, &error, "path");
-    assert_null(gufo_open_source(&mute, NULL, &error));
+    assert_null(gufo_model_open_source(&mute, NULL, &error));
     check(strstr(error.message, "gufo_source.read") != NULL, "%s", error.message);
-    assert_null(gufo_open_provider(NULL, NULL, &error));
+    assert_null(gufo_model_open_provider(NULL, NULL, &error));
     check(strstr(error.message, "the provider is missing") != NULL, "%s", error.message);
     assert_null(gufo_imatrix_open(NULL, NULL, &error));
     check_status(error.code, GUFO_E_ARGUMENT, &error, "matrix");
     check(strstr(error.message, "the path is missing") != NULL, "%s", error.message);
-    assert_null(gufo_open_provider(&empty, NULL, &error));
+    assert_null(gufo_model_open_provider(&empty, NULL, &error));
     check(strstr(error.message, "gufo_provider.entry_at") != NULL, "%s", error.message);
-    assert_null(gufo_open_provider(&no_tensors, NULL, &error));
+    assert_null(gufo_model_open_provider(&no_tensors, NULL, &error));
     check(strstr(error.message, "gufo_provider.tensor_at") != NULL, "%s", error.message);
     assert_null(gufo_encoder_new(f32(), &effort, &error));
     check_status(error.code, GUFO_E_ARGUMENT, &error, "effort");

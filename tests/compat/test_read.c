@@ -235,7 +235,7 @@ static bool has_nested_array(const gufo_model *file)
 {
     gufo_entry e;
 
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &e); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(file, i, &e); i++)
         if (e.value.type == GUFO_VALUE_ARRAY && e.value.as.array.type == GUFO_VALUE_ARRAY)
             return true;
     return false;
@@ -261,12 +261,12 @@ static bool ggml_accepts(const gufo_model *file)
         (gufo_model_facts(file).byte_order == GUFO_BIG_ENDIAN) != native().big ||
         has_nested_array(file))
         return false;
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &t); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &t); i++) {
         if (!tensor_is_plain(&t, expected))
             return false;
         expected += (t.size + align - 1) / align * align;
     }
-    return gufo_tensor_count(file) == 0 ||
+    return gufo_model_tensor_count(file) == 0 ||
            gufo_model_facts(file).data_offset <= gufo_model_facts(file).size;
 }
 
@@ -328,14 +328,14 @@ static void check_same(const struct gguf_context *ctx, const gufo_model *file, c
     gufo_entry e;
     gufo_tensor t;
 
-    check_u64(gguf_get_n_kv(ctx), gufo_metadata_count(file), "%s", label);
-    check_u64(gguf_get_n_tensors(ctx), gufo_tensor_count(file), "%s", label);
+    check_u64(gguf_get_n_kv(ctx), gufo_model_entry_count(file), "%s", label);
+    check_u64(gguf_get_n_tensors(ctx), gufo_model_tensor_count(file), "%s", label);
     check_u64(gguf_get_version(ctx), gufo_model_facts(file).version, "%s", label);
     check_u64(gguf_get_data_offset(ctx),
-              gufo_tensor_count(file) > 0 ? gufo_model_facts(file).data_offset
-                                          : gufo_model_facts(file).infos_end,
+              gufo_model_tensor_count(file) > 0 ? gufo_model_facts(file).data_offset
+                                                : gufo_model_facts(file).infos_end,
               "%s", label);
-    for (int64_t i = 0; gufo_metadata_at(file, (uint64_t)i, &e); i++) {
+    for (int64_t i = 0; gufo_model_entry_at(file, (uint64_t)i, &e); i++) {
         check_view(gufo_str_of(gguf_get_key(ctx, i)), e.key, "%s", label);
         check_u64(gguf_find_key(ctx, gguf_get_key(ctx, i)), i, "%s", label);
         if (e.value.type == GUFO_VALUE_ARRAY)
@@ -343,7 +343,7 @@ static void check_same(const struct gguf_context *ctx, const gufo_model *file, c
         else
             check_scalar(ctx, i, file, &e, label);
     }
-    for (int64_t i = 0; gufo_tensor_at(file, (uint64_t)i, &t); i++) {
+    for (int64_t i = 0; gufo_model_tensor_at(file, (uint64_t)i, &t); i++) {
         check_view(gufo_str_of(gguf_get_tensor_name(ctx, i)), t.name, "%s", label);
         check_u64(gguf_get_tensor_size(ctx, i), t.size, "%s", label);
         check_u64(gguf_get_tensor_offset(ctx, i), t.offset - gufo_model_facts(file).data_offset,
@@ -370,7 +370,7 @@ static void visit_good(const good_file *good, const builder *b, const char *labe
     count->accepted += ctx != NULL;
     count->refused += ctx == NULL;
     gguf_free(ctx);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_good_files(void **state)
@@ -413,7 +413,7 @@ static void test_tolerated(void **state)
     check_u64(gguf_find_key(ctx, long_key), 3, "a long key");
     check_u64(gguf_get_alignment(ctx), 1u << 30, "a large alignment");
     gguf_free(ctx);
-    assert_null(gufo_open_memory(b.data, b.len, NULL, NULL));
+    assert_null(gufo_model_open_memory(b.data, b.len, NULL, NULL));
     free(long_key);
     builder_free(&b);
 }

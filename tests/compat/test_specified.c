@@ -102,10 +102,10 @@ static void check_metadata(const struct gguf_context *ctx, const gufo_model *fil
 {
     gufo_entry e;
 
-    check_u64(gguf_get_n_kv(ctx), gufo_metadata_count(file), "%s", label);
+    check_u64(gguf_get_n_kv(ctx), gufo_model_entry_count(file), "%s", label);
     check_u64(gguf_get_version(ctx), gufo_model_facts(file).version, "%s", label);
     check_u64(gguf_get_alignment(ctx), gufo_model_facts(file).alignment, "%s", label);
-    for (int64_t i = 0; gufo_metadata_at(file, (uint64_t)i, &e); i++) {
+    for (int64_t i = 0; gufo_model_entry_at(file, (uint64_t)i, &e); i++) {
         check_view(gufo_str_of(gguf_get_key(ctx, i)), e.key, "%s", label);
         if (e.value.type == GUFO_VALUE_ARRAY)
             check_array(ctx, i, &e.value.as.array, label);
@@ -155,7 +155,7 @@ static void visit_good(const good_file *good, const builder *b, const char *labe
 {
     tally *count = context;
     gufo_error error;
-    gufo_model *file = gufo_open_memory(b->data, b->len, NULL, &error);
+    gufo_model *file = gufo_model_open_memory(b->data, b->len, NULL, &error);
     struct ggml_context *tensors = NULL;
     struct ggml_tensor *tensor;
     struct gguf_context *plain = read_bytes(b, NULL, false), *ctx = open_bytes(b, &tensors);
@@ -164,9 +164,9 @@ static void visit_good(const good_file *good, const builder *b, const char *labe
     (void)good;
     check(ctx != NULL && file != NULL, "%s: %s", label, last_log);
     check_metadata(ctx, file, label);
-    check_u64(gguf_get_n_tensors(ctx), gufo_tensor_count(file), "%s", label);
+    check_u64(gguf_get_n_tensors(ctx), gufo_model_tensor_count(file), "%s", label);
     tensor = ggml_get_next_tensor(tensors, ggml_get_first_tensor(tensors)); /* behind the blob */
-    for (int64_t i = 0; gufo_tensor_at(file, (uint64_t)i, &from); i++) {
+    for (int64_t i = 0; gufo_model_tensor_at(file, (uint64_t)i, &from); i++) {
         check_tensor(ctx, i, &from, label);
         check_data(tensor, file, &from, label);
         check(strncmp(tensor->name, gguf_get_tensor_name(ctx, i), GGML_MAX_NAME - 1) == 0, "%s",
@@ -179,7 +179,7 @@ static void visit_good(const good_file *good, const builder *b, const char *labe
     gguf_free(plain);
     gguf_free(ctx);
     ggml_free(tensors);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 /* Each file in every version and byte order: odd alignments, scattered data, long names, unknown

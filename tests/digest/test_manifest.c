@@ -133,7 +133,7 @@ static gufo_model *open_model(folder *f)
     builder_raw(&b, "abc", 3);
     builder_pad(&b, 32);
     write_file(folder_path(f, "m").text, b.data, b.len);
-    file = gufo_open(folder_path(f, "m").text, NULL, NULL);
+    file = gufo_model_open(folder_path(f, "m").text, NULL, NULL);
     builder_free(&b);
     return file;
 }
@@ -217,7 +217,7 @@ static void verdicts_are_told(void **state)
             check_u64(error.role, GUFO_FILE_NONE, "row %zu", i);
         gufo_manifest_free((gufo_manifest *)check_options.manifest);
     }
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&f);
 }
 

@@ -29,7 +29,7 @@ static const char minisign_old_signature[] =
 static const char golden_message[] = "golden\n";
 
 /* Cheap enough for a test. */
-static const gufo_key_effort low_effort = {.operations = 32768, .memory = 1 << 20};
+static const gufo_signature_key_effort low_effort = {.operations = 32768, .memory = 1 << 20};
 
 static gufo_signature_verdict check_text(const gufo_public_key *key, const char *message,
                                          const char *text)
@@ -51,7 +51,7 @@ static void minisign_signatures_are_accepted(void **state)
 
     (void)state;
     check_ok(gufo_public_key_parse(gufo_str_of(minisign_public), &key, &error), &error, "key");
-    gufo_key_id_text(key.id, id);
+    gufo_signature_key_id_text(key.id, id);
     assert_non_null(strstr(minisign_public, id));
     check_ok(gufo_signature_check(&key, gufo_str_of(golden_message),
                                   gufo_str_of(minisign_signature), &result, &error),
@@ -68,7 +68,7 @@ static void other_forms_of_keys(void **state)
 {
     gufo_public_key key, again;
     gufo_error error = no_error();
-    char text[GUFO_KEY_TEXT];
+    char text[GUFO_SIGNATURE_KEY_TEXT];
     const char *line = strchr(minisign_public, '\n') + 1;
 
     (void)state;
@@ -110,12 +110,12 @@ static void keys_make_the_round(void **state)
     gufo_public_key public_key;
     gufo_secret_key secret_key, again;
     gufo_error error = no_error();
-    char text[GUFO_KEY_TEXT], signature[GUFO_SIGNATURE_TEXT];
+    char text[GUFO_SIGNATURE_KEY_TEXT], signature[GUFO_SIGNATURE_TEXT];
     gufo_str password = gufo_str_of("correct horse");
     bool encrypted;
 
     (void)state;
-    check_ok(gufo_key_generate(&public_key, &secret_key, &error), &error, "generate");
+    check_ok(gufo_signature_key_generate(&public_key, &secret_key, &error), &error, "generate");
     for (int with = 0; with < 2; with++) {
         check_ok(gufo_secret_key_text(&secret_key, with ? password : (gufo_str){0}, &low_effort,
                                       text, &error),
@@ -194,20 +194,21 @@ static void what_is_no_key_is_refused(void **state)
 
 static void effort_is_bounded(void **state)
 {
-    static const gufo_key_effort too_much = {.operations = 32768, .memory = UINT64_C(1) << 40};
-    static const gufo_key_effort later = {.reserved = {0, 1}};
+    static const gufo_signature_key_effort too_much = {.operations = 32768,
+                                                       .memory = UINT64_C(1) << 40};
+    static const gufo_signature_key_effort later = {.reserved = {0, 1}};
     gufo_public_key public_key;
     gufo_secret_key secret_key;
     gufo_error error = no_error();
-    char text[GUFO_KEY_TEXT];
+    char text[GUFO_SIGNATURE_KEY_TEXT];
 
     (void)state;
-    check_ok(gufo_key_generate(&public_key, &secret_key, &error), &error, "generate");
+    check_ok(gufo_signature_key_generate(&public_key, &secret_key, &error), &error, "generate");
     check_status(gufo_secret_key_text(&secret_key, gufo_str_of("x"), &too_much, text, &error),
                  GUFO_E_LIMIT, &error, "a terabyte");
     check_status(gufo_secret_key_text(&secret_key, gufo_str_of("x"), &later, text, &error),
                  GUFO_E_ARGUMENT, &error, "of a later version");
-    check(strstr(error.message, "gufo_key_effort") != NULL, "%s", error.message);
+    check(strstr(error.message, "gufo_signature_key_effort") != NULL, "%s", error.message);
     check_str(gufo_str_of(text), "", "no key that is not encrypted after all");
 }
 
@@ -223,7 +224,7 @@ static void comments_are_one_line(void **state)
 
     (void)state;
     memset(longest, 'x', sizeof longest);
-    check_ok(gufo_key_generate(&public_key, &key, &error), &error, "generate");
+    check_ok(gufo_signature_key_generate(&public_key, &key, &error), &error, "generate");
     check_ok(gufo_signature_make(&key, gufo_str_of("m"), comment, text, &error), &error, "longest");
     check_u64(check_text(&public_key, "m", text), GUFO_SIGNATURE_GOOD, "longest");
     comment.len++;

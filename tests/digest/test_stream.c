@@ -114,14 +114,14 @@ static void same_with_any_threads(void **state)
     (void)state;
     make_expected(algorithms, &e);
     write_part(folder_path(&f, "whole").text, 0, TENSORS, 0, 1);
-    whole = gufo_open(folder_path(&f, "whole").text, NULL, NULL);
+    whole = gufo_model_open(folder_path(&f, "whole").text, NULL, NULL);
     for (size_t i = 0; i < 3; i++) {
         char name[32];
 
         snprintf(name, sizeof name, "m-%05zu-of-00003.gguf", i + 1);
         write_part(folder_path(&f, name).text, cuts[i], cuts[i + 1], (uint32_t)i, 3);
     }
-    set = gufo_open(folder_path(&f, "m-00001-of-00003.gguf").text, NULL, NULL);
+    set = gufo_model_open(folder_path(&f, "m-00001-of-00003.gguf").text, NULL, NULL);
     assert_non_null(set);
     for (unsigned threads = 1; threads <= 8; threads++) {
         for (int parts = 0; parts < 2; parts++) {
@@ -140,8 +140,8 @@ static void same_with_any_threads(void **state)
             check(memcmp(&all, &e.all, sizeof all) == 0, "%u threads, parts %d", threads, parts);
         }
     }
-    gufo_close(set);
-    gufo_close(whole);
+    gufo_model_free(set);
+    gufo_model_free(whole);
     folder_remove(&f);
 }
 
@@ -157,7 +157,7 @@ static void only_what_is_asked_for(void **state)
     (void)state;
     make_expected(available(), &e);
     write_part(folder_path(&f, "m").text, 0, TENSORS, 0, 1);
-    gufo_model *file = gufo_open(folder_path(&f, "m").text, NULL, NULL);
+    gufo_model *file = gufo_model_open(folder_path(&f, "m").text, NULL, NULL);
 
     check_status(gufo_digest_run(file, &options, NULL, &all, &error), GUFO_E_ARGUMENT, &error,
                  "no algorithm");
@@ -173,7 +173,7 @@ static void only_what_is_asked_for(void **state)
         check(memcmp(&all, &none, sizeof all) == 0, "algorithm %u", a);
         memset(none.bytes[a], 0, GUFO_DIGEST_SIZE);
     }
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&f);
 }
 
@@ -185,7 +185,7 @@ static void stops_when_asked(void **state)
     (void)state;
     make_expected(available(), &e);
     write_part(folder_path(&f, "m").text, 0, TENSORS, 0, 1);
-    gufo_model *file = gufo_open(folder_path(&f, "m").text, NULL, NULL);
+    gufo_model *file = gufo_model_open(folder_path(&f, "m").text, NULL, NULL);
 
     for (unsigned threads = 1; threads <= 4; threads++) {
         seen s = {.expected = &e, .stop_at = 3};
@@ -200,7 +200,7 @@ static void stops_when_asked(void **state)
         check_u64(s.tensors, 3, "%u threads", threads);
         check_u64(s.wrong, 0, "%u threads", threads);
     }
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&f);
 }
 
@@ -238,7 +238,7 @@ static void errors_come_through(void **state)
     gufo_input inputs[2] = {gufo_input_path(first.text), gufo_input_source(&source)};
 
     inputs[1].name = "the second";
-    gufo_model *set = gufo_open_shards(inputs, 2, NULL, NULL);
+    gufo_model *set = gufo_model_open_shards(inputs, 2, NULL, NULL);
 
     assert_non_null(set);
     for (unsigned threads = 1; threads <= 4; threads++) {
@@ -253,7 +253,7 @@ static void errors_come_through(void **state)
         check_u64(error.file_index, 1, "%u threads", threads);
         check(strcmp(error.file, "the second") == 0, "%u threads: %s", threads, error.file);
     }
-    gufo_close(set);
+    gufo_model_free(set);
     free(data);
     folder_remove(&f);
 }
@@ -272,7 +272,7 @@ static void what_is_missing_is_named(void **state)
 
     (void)state;
     write_part(path.text, 0, TENSORS, 0, 1);
-    model = gufo_open(path.text, NULL, &error);
+    model = gufo_model_open(path.text, NULL, &error);
     assert_non_null(model);
     for (int i = 0; i < 2; i++) {
         check_status(gufo_digest_run(model, i == 0 ? NULL : &zeros, NULL, NULL, &error),
@@ -285,7 +285,7 @@ static void what_is_missing_is_named(void **state)
     check_status(gufo_digest_run(NULL, &options, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "model");
     check_ok(gufo_digest_run(model, &options, NULL, NULL, &error), &error, "no result");
-    gufo_close(model);
+    gufo_model_free(model);
     folder_remove(&f);
 }
 

@@ -58,7 +58,7 @@ static inline gufo_status make_copy(const char *in, const char *out, copy_planne
                                     gufo_error *error)
 {
     const gufo_run run = {.threads = 2};
-    gufo_model *set = gufo_open(in, NULL, error);
+    gufo_model *set = gufo_model_open(in, NULL, error);
     gufo_job *copy = set != NULL ? plan(set, context, error) : NULL;
     gufo_status status = copy != NULL ? GUFO_OK : error->code;
 
@@ -67,7 +67,7 @@ static inline gufo_status make_copy(const char *in, const char *out, copy_planne
     if (copy != NULL && result != NULL)
         *result = (copied){gufo_job_output_count(copy), gufo_job_normalised(copy)};
     gufo_job_free(copy);
-    gufo_close(set);
+    gufo_model_free(set);
     return status;
 }
 

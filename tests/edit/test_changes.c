@@ -42,8 +42,8 @@ static gufo_model *apply_and_open(gufo_edit *edit, const folder *f)
     gufo_model *file;
 
     check_ok(gufo_edit_apply(edit, &rewrite, NULL, NULL, NULL, &error), &error, "apply");
-    gufo_edit_close(edit);
-    file = gufo_open(path.text, NULL, &error);
+    gufo_edit_free(edit);
+    file = gufo_model_open(path.text, NULL, &error);
     check(file != NULL, "%s", error.message);
     return file;
 }
@@ -54,7 +54,7 @@ static void check_keys(const gufo_model *file, const char *expected)
     char keys[512] = "";
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++)
         snprintf(keys + strlen(keys), sizeof keys - strlen(keys), "%.*s,", (int)entry.key.len,
                  entry.key.data);
     check(strcmp(keys, expected) == 0, "keys are %s, not %s", keys, expected);
@@ -95,17 +95,17 @@ static void test_order_and_places(void **state)
         check_ok(edit_rename_tensor(edit, "b", "a", &error), &error, "rename tensor");
         file = apply_and_open(edit, &f);
         check_keys(file, "general.architecture,general.name,question,list,new.key,answer,");
-        check_ok(gufo_get_u64(file, "question", &number, &error), &error, "question");
+        check_ok(gufo_model_get_u64(file, "question", &number, &error), &error, "question");
         check_u64(number, 43, "question");
-        check(gufo_tensor_find(file, "c", &tensor), "tensor c");
+        check(gufo_model_tensor_find(file, "c", &tensor), "tensor c");
         check_u64(((const uint8_t *)gufo_tensor_raw(file, &tensor))[7], pattern_byte(0, 7), "c");
-        check(gufo_tensor_find(file, "a", &tensor), "tensor a");
+        check(gufo_model_tensor_find(file, "a", &tensor), "tensor a");
         check_u64(((const uint8_t *)gufo_tensor_raw(file, &tensor))[7], pattern_byte(1, 7), "a");
         check_u64(gufo_model_facts(file).version,
                   all_encodings[e].version == 1 ? 3 : (unsigned)all_encodings[e].version,
                   "version");
         check_u64(gufo_model_facts(file).byte_order, all_encodings[e].big, "byte order");
-        gufo_close(file);
+        gufo_model_free(file);
     }
     folder_remove(&f);
 }
@@ -136,7 +136,7 @@ static void test_refused(void **state)
     check_status(edit_rename_tensor(edit, "c", "d", &error), GUFO_E_NOT_FOUND, &error, "c");
     check(edit_rename_tensor(edit, "a", long_name, &error) != GUFO_OK, "long name");
     check(edit_find(edit, "answer", &value) && value.as.u == 42, "as before");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     folder_remove(&f);
 }
 
@@ -176,7 +176,7 @@ static void test_differences(void **state)
     check_u64(counts[GUFO_CHANGE_ADDED], 1, "added");
     check_u64(counts[GUFO_CHANGE_REMOVED], 0, "removed");
     check_u64(counts[GUFO_CHANGE_TENSOR_RENAMED], 1, "tensor");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     folder_remove(&f);
 }
 
@@ -195,18 +195,18 @@ static void copy_all(const good_file *good, const builder *b, const char *label,
 
     (void)good;
     check_ok(edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "%s", label);
-    check_u64(copied, gufo_metadata_count(other), "%s", label);
+    check_u64(copied, gufo_model_entry_count(other), "%s", label);
     file = apply_and_open(edit, f);
-    for (at = 0; gufo_metadata_at(other, at, &entry); at++) {
-        check(gufo_metadata_find_str(file, entry.key, &copy), "%s", label);
+    for (at = 0; gufo_model_entry_at(other, at, &entry); at++) {
+        check(gufo_model_find_str(file, entry.key, &copy), "%s", label);
         check_u64(copy.value.type, entry.value.type, "%s", label);
         if (gufo_value_type_size(entry.value.type) > 0)
             check(copy.value.as.u == entry.value.as.u ||
                       (isnan(copy.value.as.f) && isnan(entry.value.as.f)),
                   "%s", label);
     }
-    gufo_close(file);
-    gufo_close(other);
+    gufo_model_free(file);
+    gufo_model_free(other);
 }
 
 static void test_copies(void **state)
@@ -225,7 +225,7 @@ static void test_many_copies(void **state)
     const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY};
     folder f = folder_new();
     gufo_edit *edit = open_model(&f, (encoding){3, false});
-    uint64_t before = gufo_metadata_count(gufo_edit_model(edit)), copied, number;
+    uint64_t before = gufo_model_entry_count(gufo_edit_model(edit)), copied, number;
     gufo_error error = no_error();
     gufo_document *d = gufo_document_new(NULL, &error);
     gufo_model *other, *file;
@@ -240,21 +240,21 @@ static void test_many_copies(void **state)
     }
     check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
     bytes = document_header(d, &size);
-    other = gufo_open_memory(bytes, size, &options, &error);
+    other = gufo_model_open_memory(bytes, size, &options, &error);
     check(other != NULL, "%s", error.message);
     for (int round = 0; round < 2; round++) {
         check_ok(edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "copy");
         check_u64(copied, KEYS, "round %d", round);
     }
     file = apply_and_open(edit, &f);
-    check_u64(gufo_metadata_count(file), before + KEYS, "keys");
+    check_u64(gufo_model_entry_count(file), before + KEYS, "keys");
     for (uint32_t i = 0; i < KEYS; i++) {
         snprintf(key, sizeof key, "many.%u", i);
-        check_ok(gufo_get_u64(file, key, &number, &error), &error, "%s", key);
+        check_ok(gufo_model_get_u64(file, key, &number, &error), &error, "%s", key);
         check_u64(number, i, "%s", key);
     }
-    gufo_close(file);
-    gufo_close(other);
+    gufo_model_free(file);
+    gufo_model_free(other);
     gufo_document_free(d);
     folder_remove(&f);
 }
@@ -285,16 +285,16 @@ static void edit_and_back(const good_file *good, const builder *b, const char *l
         else
             edit_remove(edit, is_answer, NULL, &removed);
         check_ok(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), &error, "%s", label);
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
     }
-    after = gufo_open(path.text, NULL, &error);
+    after = gufo_model_open(path.text, NULL, &error);
     check(after != NULL, "%s: %s", label, error.message);
     got = dump_file(after, DUMP_DATA);
     check_same_dump(got, expected, label);
     free(got);
     free(expected);
-    gufo_close(after);
-    gufo_close(before);
+    gufo_model_free(after);
+    gufo_model_free(before);
 }
 
 static void test_there_and_back(void **state)
@@ -326,12 +326,12 @@ static void test_alignment(void **state)
         check_u64(plan.relaid, alignments[i] != 32, "alignment %u", alignments[i]);
         file = apply_and_open(edit, &f);
         check_u64(gufo_model_facts(file).alignment, alignments[i], "alignment");
-        for (unsigned k = 0; gufo_tensor_at(file, k, &tensor); k++) {
+        for (unsigned k = 0; gufo_model_tensor_at(file, k, &tensor); k++) {
             check_u64(tensor.offset % alignments[i], 0, "offset");
             check_u64(((const uint8_t *)gufo_tensor_raw(file, &tensor))[99], pattern_byte(k, 99),
                       "data");
         }
-        gufo_close(file);
+        gufo_model_free(file);
     }
     folder_remove(&f);
 }
@@ -352,7 +352,7 @@ static void test_stream(void **state)
         uint8_t *bytes;
         size_t len;
 
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         edit = gufo_edit_open(path.text, &read_only, &error);
         check(edit != NULL && out != NULL, "%s", error.message);
         check_ok(set_u32(edit, "general.alignment", alignments[i], &error), &error, "set");
@@ -360,10 +360,10 @@ static void test_stream(void **state)
                      "the file itself is read only");
         check_ok(gufo_edit_stream(edit, fileno(out), NULL, NULL, &error), &error, "stream");
         fclose(out);
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         edit = open_model(&f, (encoding){3, false});
         check_ok(set_u32(edit, "general.alignment", alignments[i], &error), &error, "set");
-        gufo_close(apply_and_open(edit, &f));
+        gufo_model_free(apply_and_open(edit, &f));
         bytes = read_file(path.text, &len);
         check_file(to.text, bytes, len, "streamed");
         free(bytes);
@@ -393,7 +393,7 @@ static void test_stopped(void **state)
                      &error, "stopped");
         check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT,
                      &error, "only once");
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         check_u64(entry_count(f.path), 1, "nothing is left");
     }
     folder_remove(&f);
@@ -420,7 +420,7 @@ static gufo_status edit_with(const gufo_allocator *allocator, const char *path)
         status = edit_rename_tensor(edit, "a", "c", &error);
     if (status == GUFO_OK)
         status = gufo_edit_apply(edit, &rewrite, NULL, NULL, NULL, &error);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return status;
 }
 

@@ -45,7 +45,7 @@ static checked begin(encoding e, uint64_t tensors)
 
 static void end(checked *c)
 {
-    gufo_edit_close(c->edit);
+    gufo_edit_free(c->edit);
     folder_remove(&c->f);
 }
 
@@ -113,7 +113,7 @@ static void test_old(void **state)
     check_ok(gufo_edit_apply(c.edit, NULL, NULL, NULL, NULL, &error), &error, "apply");
     check_status(gufo_edit_check(c.edit, NULL, findings_add, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "after it was applied");
-    gufo_edit_close(c.edit);
+    gufo_edit_free(c.edit);
     c.edit = gufo_edit_open(c.path.text, NULL, &error);
     check(c.edit != NULL, "%s", error.message);
     c.document = gufo_edit_document(c.edit);
@@ -156,7 +156,7 @@ static void test_uncovered(void **state)
     (void)state;
     set_text(&c, "general.architecture", "lama");
     check_ok(gufo_edit_apply(c.edit, NULL, NULL, NULL, NULL, &error), &error, "apply");
-    gufo_edit_close(c.edit);
+    gufo_edit_free(c.edit);
     c.edit = gufo_edit_open(c.path.text, NULL, &error);
     check(c.edit != NULL, "%s", error.message);
     c.document = gufo_edit_document(c.edit);

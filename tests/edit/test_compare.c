@@ -65,8 +65,8 @@ static gufo_comparison compare_with(const char *a, const char *b, uint32_t flags
                                     told *t)
 {
     gufo_error error = no_error();
-    gufo_model *set_a = gufo_open(a, NULL, &error);
-    gufo_model *set_b = set_a != NULL ? gufo_open(b, NULL, &error) : NULL;
+    gufo_model *set_a = gufo_model_open(a, NULL, &error);
+    gufo_model *set_b = set_a != NULL ? gufo_model_open(b, NULL, &error) : NULL;
     gufo_compare_options options = {
         .flags = flags, .entry = on_entry, .tensor = on_tensor, .context = t};
     gufo_run run = {.threads = threads};
@@ -75,8 +75,8 @@ static gufo_comparison compare_with(const char *a, const char *b, uint32_t flags
     *t = (told){.text = ""};
     check(set_b != NULL, "%s", error.message);
     check_ok(gufo_compare(set_a, set_b, &options, &run, &result, &error), &error, "%s", a);
-    gufo_close(set_a);
-    gufo_close(set_b);
+    gufo_model_free(set_a);
+    gufo_model_free(set_b);
     check_u64(result.same, t->text[0] == '\0', "%s", t->text);
     return result;
 }
@@ -534,14 +534,14 @@ static void compare_several(const path_text *paths, size_t count, unsigned threa
 
     *t = (rows_told){.rows = 0};
     for (size_t k = 0; k < count; k++) {
-        models[k] = gufo_open(paths[k].text, NULL, &error);
+        models[k] = gufo_model_open(paths[k].text, NULL, &error);
         check(models[k] != NULL, "%s", error.message);
     }
     check_ok(gufo_compare_candidates(models[0], (const gufo_model *const *)models + 1, count - 1,
                                      &options, &run, result, &error),
              &error, "candidates");
     for (size_t k = 0; k < count; k++)
-        gufo_close(models[k]);
+        gufo_model_free(models[k]);
 }
 
 /* The numbers of each pair are those of comparing two models, to the last bit, whatever the other
@@ -694,12 +694,12 @@ static void stops_when_asked(void **state)
 
     (void)state;
     write_tensors(path.text, all_encodings[4], &row, 1, 0, 1, 0, 0);
-    gufo_model *set = gufo_open(path.text, NULL, NULL);
+    gufo_model *set = gufo_model_open(path.text, NULL, NULL);
 
     check_status(gufo_compare(set, set, NULL, &run, &result, &error), GUFO_E_STOPPED, &error,
                  "stop");
     check_ok(gufo_compare(set, set, NULL, NULL, &result, &error), &error, "without options");
-    gufo_close(set);
+    gufo_model_free(set);
     folder_remove(&f);
 }
 
@@ -916,7 +916,7 @@ static void array_changes_meanwhile(void **state)
             array_of_text(&b, "texts", "y");
             write_file(paths[side].text, b.data, b.len);
             builder_free(&b);
-            sets[side] = gufo_open(paths[side].text, NULL, &error);
+            sets[side] = gufo_model_open(paths[side].text, NULL, &error);
             check(sets[side] != NULL, "%s", error.message);
         }
         /* In place, so that it is the file which is mapped: the length of "y" reaches far
@@ -927,8 +927,8 @@ static void array_changes_meanwhile(void **state)
         free(bytes);
         check_status(gufo_compare(sets[0], sets[1], NULL, NULL, &result, &error), GUFO_E_CHANGED,
                      &error, "changed");
-        gufo_close(sets[0]);
-        gufo_close(sets[1]);
+        gufo_model_free(sets[0]);
+        gufo_model_free(sets[1]);
     }
     folder_remove(&f);
 }
@@ -958,7 +958,7 @@ static void truncated_meanwhile(void **state)
         write_tensors(paths[0].text, all_encodings[4], &first, 1, 0, 1, 0, 0);
         write_tensors(paths[1].text, all_encodings[5], as_values ? &wide : &first, 1, 0, 1, 0, 0);
         for (size_t side = 0; side < 2; side++)
-            sets[side] = gufo_open(paths[side].text, NULL, &error);
+            sets[side] = gufo_model_open(paths[side].text, NULL, &error);
         check(sets[0] != NULL && sets[1] != NULL, "%s", error.message);
         check(truncate(paths[in_b].text, 96) == 0, "truncate");
         check_status(gufo_compare(sets[0], sets[1], &options, &run, &result, &error),
@@ -966,8 +966,8 @@ static void truncated_meanwhile(void **state)
         check_u64(error.role, in_b ? GUFO_FILE_SECOND_INPUT : GUFO_FILE_INPUT, "row %zu", row);
         check_u64(error.file_index, 0, "row %zu", row);
         check(strcmp(error.file, paths[in_b].text) == 0, "row %zu: %s", row, error.file);
-        gufo_close(sets[0]);
-        gufo_close(sets[1]);
+        gufo_model_free(sets[0]);
+        gufo_model_free(sets[1]);
     }
     folder_remove(&f);
 }
@@ -992,16 +992,16 @@ static void pipes_are_refused(void **state)
     check(pipe(ends) == 0 && write(ends[1], bytes, len) == (ssize_t)len, "pipe");
     close(ends[1]);
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    piped = gufo_open(name, NULL, &error);
+    piped = gufo_model_open(name, NULL, &error);
     check(piped != NULL, "%s", error.message);
-    set = gufo_open(path.text, NULL, &error);
+    set = gufo_model_open(path.text, NULL, &error);
     check_status(gufo_compare(set, piped, NULL, NULL, &result, &error), GUFO_E_ARGUMENT, &error,
                  "pipe");
     check_str(gufo_str_of(error.message), "the data of a pipe cannot be compared", "message");
     check_status(gufo_compare(piped, set, NULL, NULL, &result, &error), GUFO_E_ARGUMENT, &error,
                  "pipe");
-    gufo_close(piped);
-    gufo_close(set);
+    gufo_model_free(piped);
+    gufo_model_free(set);
     close(ends[0]);
     free(bytes);
     folder_remove(&f);
@@ -1042,15 +1042,15 @@ static void progress_is_told(void **state)
     write_tensors(a.text, all_encodings[4], rows, 2, 0, 2, 0, 0);
     rows[1].data = more_bytes;
     write_tensors(b.text, all_encodings[4], rows, 2, 0, 2, 0, 0);
-    set_a = gufo_open(a.text, NULL, &error);
-    set_b = gufo_open(b.text, NULL, &error);
+    set_a = gufo_model_open(a.text, NULL, &error);
+    set_b = gufo_model_open(b.text, NULL, &error);
     check_ok(gufo_compare(set_a, set_b, &options, &run, &result, &error), &error, "compare");
     check_u64(result.tensors[GUFO_DIFFERENCE_CHANGED], 1, "changed");
     check_u64(w.total, SIZE + 16, "all bytes");
     check_u64(w.last, w.total, "all of them");
     assert_false(w.backwards);
-    gufo_close(set_a);
-    gufo_close(set_b);
+    gufo_model_free(set_a);
+    gufo_model_free(set_b);
     free(data);
     folder_remove(&f);
 }
@@ -1100,14 +1100,14 @@ static void test_made_order(void **state)
         gufo_model *first, *second;
 
         b.context = (void *)rows[i].b;
-        first = gufo_open_provider(&a, NULL, &error);
-        second = gufo_open_provider(&b, NULL, &error);
+        first = gufo_model_open_provider(&a, NULL, &error);
+        second = gufo_model_open_provider(&b, NULL, &error);
         check(first != NULL && second != NULL, "%s", error.message);
         check_ok(gufo_compare(first, second, NULL, NULL, &result, &error), &error, "row %zu", i);
         check_u64(result.notes, rows[i].notes, "row %zu", i);
         check(result.same, "row %zu", i);
-        gufo_close(first);
-        gufo_close(second);
+        gufo_model_free(first);
+        gufo_model_free(second);
     }
 }
 

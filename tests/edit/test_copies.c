@@ -11,7 +11,7 @@
 static gufo_model *open_set(const char *path)
 {
     gufo_error error = no_error();
-    gufo_model *set = gufo_open(path, NULL, &error);
+    gufo_model *set = gufo_model_open(path, NULL, &error);
 
     check(set != NULL, "%s: %s", path, error.message);
     return set;
@@ -158,7 +158,7 @@ static void write_to(const workshop *b, size_t number, const target *t)
               label);
     }
     gufo_job_free(c);
-    gufo_close(set);
+    gufo_model_free(set);
     (void)remove(path);
     (void)remove(journal_beside(path).text);
     restore(b);
@@ -195,7 +195,7 @@ static void test_names_of_sets(void **state)
         gufo_job_free(c);
     }
     check_u64(folder_state(&b), before, "nothing is written");
-    gufo_close(set);
+    gufo_model_free(set);
     workshop_end(&b);
 }
 
@@ -262,7 +262,7 @@ static void test_questions(void **state)
     check_status(gufo_job_stream(c, 1, NULL, &error), GUFO_E_ARGUMENT, &error, "and streamed");
     check_str(gufo_str_of(error.message), "the job was already written", "message");
     gufo_job_free(c);
-    gufo_close(set);
+    gufo_model_free(set);
     workshop_end(&b);
 }
 
@@ -316,7 +316,7 @@ static void test_streams_end(void **state)
             check_u64(error.system, EFBIG, "%s", error.message);
         }
         check(failed > 50, "plan %zu: %zu failures", i, failed);
-        gufo_close(set);
+        gufo_model_free(set);
     }
     (void)signal(SIGXFSZ, SIG_DFL);
     workshop_end(&b);
@@ -350,7 +350,7 @@ static void test_empty_tensors(void **state)
               "at %" PRIu64 ": %#" PRIx32, offset, gufo_job_normalised(c));
         check_ok(run_job(c, b.out.text, false, NULL, &error), &error, "at %" PRIu64, offset);
         gufo_job_free(c);
-        gufo_close(set);
+        gufo_model_free(set);
         builder_free(&file);
         restore(&b);
     }
@@ -403,7 +403,7 @@ static void test_metadata_changes(void **state)
                      "plan %zu", i);
         check_u64(entry_count(b.f.path), entries, "nothing is left");
         gufo_job_free(c);
-        gufo_close(set);
+        gufo_model_free(set);
         builder_free(&before);
         builder_free(&after);
     }

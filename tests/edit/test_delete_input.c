@@ -85,7 +85,7 @@ static gufo_model *open_inputs(const scene *s, const folder *f, gufo_error *erro
             names[i] = moved(names[i]);
         inputs[i] = gufo_input_path(names[i].text);
     }
-    return gufo_open_shards(inputs, input_count(s), NULL, error);
+    return gufo_model_open_shards(inputs, input_count(s), NULL, error);
 }
 
 static bool files_are_left(const scene *s, const folder *f)
@@ -128,7 +128,7 @@ static gufo_status run_how(const scene *s, const folder *f, uint32_t flags, cons
     job = s->splits ? gufo_job_split(input, &twos, error) : gufo_job_merge(input, NULL, error);
     status = job != NULL ? gufo_job_run(job, &options, run, error) : error->code;
     gufo_job_free(job);
-    gufo_close(input);
+    gufo_model_free(input);
     return status;
 }
 
@@ -518,7 +518,7 @@ static void test_check(void **state)
     check_status(gufo_job_check(job, &deleting, &error), GUFO_E_ARGUMENT, &error, "links");
     check_ok(gufo_job_run(job, &plain, NULL, &error), &error, "it can still be run");
     gufo_job_free(job);
-    gufo_close(input);
+    gufo_model_free(input);
     scene_end(&s);
 }
 

@@ -137,7 +137,7 @@ static void test_outputs(void **state)
             check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), rows[i].status,
                          &error, "%s", rows[i].label);
             check_str(gufo_str_of(error.message), rows[i].message, "%s", rows[i].label);
-            gufo_edit_close(edit);
+            gufo_edit_free(edit);
             check_file(path.text, before, len, rows[i].label);
             check_file(other.text, before, len, rows[i].label);
             check_u64(entry_count(f.path), 5, "%s", rows[i].label);
@@ -170,7 +170,7 @@ static void test_pending_output(void **state)
     check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "pending");
     check(strstr(error.message, "recover it first") != NULL, "%s", error.message);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     check_ok(gufo_edit_recover(other.text, NULL, NULL, &error), &error, "recover");
     edit = open_edit(path.text);
     set_u32(edit, "answer", 64);
@@ -178,7 +178,7 @@ static void test_pending_output(void **state)
              "then it is replaced");
     check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "twice");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     disk_simulate(false);
     folder_remove(&f);
 }
@@ -205,7 +205,7 @@ static void test_limits(void **state)
     target.reserve = GUFO_MAX_RESERVE;
     check_ok(gufo_edit_plan_for(edit, &target, &plan, &error), &error, "the most");
     check(plan.padding >= GUFO_MAX_RESERVE, "%" PRIu64, plan.padding);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     check_str(gufo_str_of(gufo_edit_way_name(GUFO_EDIT_INSERT)), "insert", "name");
     check_str(gufo_str_of(gufo_edit_way_name(GUFO_EDIT_NOTHING)), "nothing", "name");
     assert_null(gufo_edit_way_name((gufo_edit_way)99));
@@ -238,11 +238,11 @@ static void test_without_data(void **state)
           error.message);
     check_ok(gufo_edit_apply(edit, NULL, NULL, &plan, NULL, &error), &error, "anew");
     check_u64(plan.way, GUFO_EDIT_REWRITE, "way");
-    gufo_edit_close(edit);
-    file = gufo_open(path.text, NULL, &error);
-    check_ok(gufo_get_u64(file, "answer", &answer, &error), &error, "answer");
+    gufo_edit_free(edit);
+    file = gufo_model_open(path.text, NULL, &error);
+    check_ok(gufo_model_get_u64(file, "answer", &answer, &error), &error, "answer");
     check_u64(answer, 43, "answer");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
     folder_remove(&f);
 }
@@ -284,12 +284,12 @@ static void test_odd_room(void **state)
         edit = open_edit(path.text);
         check_ok(edit_set(edit, "text", &text, &error), &error, "set");
         check_ok(gufo_edit_apply(edit, NULL, NULL, &plan, NULL, &error), &error, "%zu", shorter);
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         left = plan.old_data_offset - (b.mark - shorter);
-        file = gufo_open(path.text, NULL, &error);
-        check_ok(gufo_get_str(file, "text", &found, &error), &error, "%zu", shorter);
+        file = gufo_model_open(path.text, NULL, &error);
+        check_ok(gufo_model_get_str(file, "text", &found, &error), &error, "%zu", shorter);
         check_u64(found.len, 64 - shorter, "%zu", shorter);
-        gufo_close(file);
+        gufo_model_free(file);
         fits = left < ALIGNMENT || left >= SMALLEST;
         odd += !fits;
         check_u64(plan.way, fits ? GUFO_EDIT_OVERWRITE : GUFO_EDIT_INSERT, "%zu", shorter);
@@ -317,13 +317,13 @@ static void edit_without_padding(const char *path, size_t length, gufo_edit_way 
     check_u64(plan.way, way, "way for %zu", length);
     check_u64(plan.padding, 0, "padding");
     check(strstr(plan.not_overwritten, not_overwritten) != NULL, "%s", plan.not_overwritten);
-    file = gufo_open(path, NULL, &error);
+    file = gufo_model_open(path, NULL, &error);
     check(file != NULL, "%s", error.message);
-    check(!gufo_metadata_find(file, GUFO_PADDING_KEY, NULL), "padding after %zu", length);
+    check(!gufo_model_find(file, GUFO_PADDING_KEY, NULL), "padding after %zu", length);
     check(gufo_model_facts(file).data_offset - gufo_model_facts(file).infos_end <
               gufo_model_facts(file).alignment,
           "room");
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 /* Without padding only the ways count that leave no room, and room that is there goes. */
@@ -380,15 +380,15 @@ static void test_small_reserve(void **state)
         edit = open_edit(path.text);
         check_ok(gufo_edit_apply(edit, &target, NULL, &plan, NULL, &error), &error, "%" PRIu64,
                  reserve);
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         check(plan.padding == 0 ? reserve < 8 : plan.padding >= 32 && plan.padding >= reserve,
               "%" PRIu64 " for %" PRIu64, plan.padding, reserve);
-        file = gufo_open(path.text, NULL, &error);
+        file = gufo_model_open(path.text, NULL, &error);
         check(file != NULL, "%s", error.message);
         check_u64(gufo_model_facts(file).size, plan.file_size, "size");
-        check(gufo_tensor_find(file, "t", &tensor), "tensor");
+        check(gufo_model_tensor_find(file, "t", &tensor), "tensor");
         check(memcmp(gufo_tensor_raw(file, &tensor), b.data + b.len - 8, 8) == 0, "its bytes");
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
     folder_remove(&f);
@@ -420,17 +420,17 @@ static void test_foreign_padding(void **state)
     edit = open_edit(path.text);
     set_u32(edit, "answer", 43);
     check_ok(gufo_edit_apply(edit, NULL, NULL, NULL, NULL, &error), &error, "edit");
-    gufo_edit_close(edit);
-    other = gufo_open(path.text, NULL, &error);
+    gufo_edit_free(edit);
+    other = gufo_model_open(path.text, NULL, &error);
     check(other != NULL, "%s", error.message);
-    check_ok(gufo_get_u64(other, GUFO_PADDING_KEY, &value, &error), &error, "kept");
+    check_ok(gufo_model_get_u64(other, GUFO_PADDING_KEY, &value, &error), &error, "kept");
     check_u64(value, 7, "kept");
     write_small_model(folder_path(&f, "b").text, (encoding){3, false});
     edit = open_edit(folder_path(&f, "b").text);
     check_ok(edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "copy");
     check_u64(copied, 2, "copied");
-    gufo_edit_close(edit);
-    gufo_close(other);
+    gufo_edit_free(edit);
+    gufo_model_free(other);
     builder_free(&b);
     folder_remove(&f);
 }
@@ -457,7 +457,7 @@ static void test_bad_alignment(void **state)
             status = gufo_edit_apply(edit, NULL, NULL, NULL, NULL, &error);
         check(status != GUFO_OK, "alignment %" PRIu32, bad[i]);
         check_error_shape(&error, status, "alignment");
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         check_file(path.text, before, len, "untouched");
     }
     free(before);
@@ -480,7 +480,7 @@ static void test_same_names(void **state)
     check_ok(edit_rename_tensor(edit, "a", "a", &error), &error, "tensor");
     check_ok(gufo_edit_apply(edit, NULL, NULL, &plan, NULL, &error), &error, "apply");
     check_u64(plan.way, GUFO_EDIT_NOTHING, "way");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     folder_remove(&f);
 }
 
@@ -522,15 +522,15 @@ static void test_streams(void **state)
                                    : GUFO_E_IO,
                          &error, "relaid %u, %u", relaid, at);
             if (at == 0) {
-                gufo_model *file = gufo_open(out.text, NULL, &error);
+                gufo_model *file = gufo_model_open(out.text, NULL, &error);
 
                 check(file != NULL, "%s", error.message);
                 check_u64(gufo_model_facts(file).alignment, relaid == 1 ? 64 : 32, "alignment");
-                gufo_close(file);
+                gufo_model_free(file);
             }
             if (at == 2)
                 check_u64(error.system, ENOSPC, "%s", error.message);
-            gufo_edit_close(edit);
+            gufo_edit_free(edit);
             (void)close(fd);
         }
     }

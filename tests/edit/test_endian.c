@@ -196,8 +196,8 @@ static void test_all_types(void **state)
         free(before);
         free(after);
     }
-    gufo_close(in);
-    gufo_close(turned);
+    gufo_model_free(in);
+    gufo_model_free(turned);
     folder_remove(&w.f);
 }
 
@@ -229,8 +229,8 @@ static void test_large_tensors(void **state)
         free(before);
         free(after);
     }
-    gufo_close(in);
-    gufo_close(turned);
+    gufo_model_free(in);
+    gufo_model_free(turned);
     (void)copy_well(w.turned.text, w.back.text, plan_endian, &orders[0], "back");
     check_same_file(w.back.text, w.in.text, "twice");
     folder_remove(&w.f);

@@ -26,13 +26,13 @@ static gufo_status extract(const workshop *w, const uint64_t *tensors, size_t co
                            gufo_error *error)
 {
     gufo_extract_options options = {.format = format, .type = gufo_element_type_by_id(type)};
-    gufo_model *set = gufo_open(w->in.text, NULL, error);
+    gufo_model *set = gufo_model_open(w->in.text, NULL, error);
     gufo_job *copy = set != NULL ? gufo_job_extract(set, tensors, count, &options, error) : NULL;
     gufo_status status =
         copy != NULL ? run_job(copy, w->out.text, false, NULL, error) : error->code;
 
     gufo_job_free(copy);
-    gufo_close(set);
+    gufo_model_free(set);
     if (status != GUFO_OK) {
         check(!file_exists(w->out.text), "nothing is left");
         return status;
@@ -169,7 +169,7 @@ static void check_decoded(const workshop *w, const gufo_model *file, uint64_t in
     static const uint32_t targets[] = {GUFO_TYPE_F32, GUFO_TYPE_F16, GUFO_TYPE_BF16};
     gufo_tensor tensor;
 
-    (void)gufo_tensor_at(file, index, &tensor);
+    (void)gufo_model_tensor_at(file, index, &tensor);
     for (size_t i = 0; i < COUNT_OF(targets); i++) {
         size_t len, expected_len;
         uint8_t *expected, *got;
@@ -194,7 +194,7 @@ static void check_kept(const workshop *w, const gufo_model *file, uint64_t index
     char name[32];
     uint8_t *stored;
 
-    (void)gufo_tensor_at(file, index, &tensor);
+    (void)gufo_model_tensor_at(file, index, &tensor);
     snprintf(name, sizeof name, "%.*s", (int)tensor.name.len, tensor.name.data);
     stored = tensor_bytes(file, name, &same);
     check(len == tensor.size && memcmp(got, stored, len) == 0, "%s", name);
@@ -220,11 +220,11 @@ static void test_types(void **state)
 
         write_types(w.in.text, big != 0);
         file = open_path(w.in.text);
-        for (uint64_t i = 0; i < gufo_tensor_count(file); i += all_or_few(1, 3)) {
+        for (uint64_t i = 0; i < gufo_model_tensor_count(file); i += all_or_few(1, 3)) {
             check_decoded(&w, file, i);
             check_kept(&w, file, i);
         }
-        gufo_close(file);
+        gufo_model_free(file);
         folder_remove(&w.f);
     }
 }
@@ -338,7 +338,7 @@ static void test_safetensors(void **state)
     check(memcmp(got + 8 + header + 28, stored, 48) == 0, "matrix");
     free(stored);
     free(got);
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&w.f);
 }
 
@@ -385,7 +385,7 @@ static void test_stream(void **state)
         &error, "to a file");
     for (unsigned threads = 1; threads <= 5; threads += 2) {
         gufo_run run = {.threads = threads};
-        gufo_model *set = gufo_open(w.in.text, NULL, &error);
+        gufo_model *set = gufo_model_open(w.in.text, NULL, &error);
         gufo_job *copy = gufo_job_extract(set, tensors, COUNT_OF(tensors), &options, &error);
         FILE *out = fopen(w.out.text, "wb");
 
@@ -394,7 +394,7 @@ static void test_stream(void **state)
         check(fclose(out) == 0, "close");
         check_file(w.out.text, expected, len, "stream");
         gufo_job_free(copy);
-        gufo_close(set);
+        gufo_model_free(set);
     }
     free(expected);
     folder_remove(&w.f);

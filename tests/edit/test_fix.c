@@ -64,15 +64,15 @@ static gufo_model *finish(const fixing *m)
     gufo_model *file;
 
     check_ok(gufo_edit_apply(m->edit, &target, NULL, NULL, NULL, &error), &error, "apply");
-    file = gufo_open(m->out.text, NULL, &error);
+    file = gufo_model_open(m->out.text, NULL, &error);
     check(file != NULL, "%s", error.message);
     return file;
 }
 
 static void end(fixing *m, gufo_model *file)
 {
-    gufo_close(file);
-    gufo_edit_close(m->edit);
+    gufo_model_free(file);
+    gufo_edit_free(m->edit);
     folder_remove(&m->f);
 }
 
@@ -82,7 +82,7 @@ static void check_list(const gufo_model *file, int16_t last)
     int16_t values[2];
     gufo_error error = no_error();
 
-    check_ok(gufo_get_array(file, "list", GUFO_VALUE_INT16, &list, &error), &error, "list");
+    check_ok(gufo_model_get_array(file, "list", GUFO_VALUE_INT16, &list, &error), &error, "list");
     check_u64(list.count, 2, "elements");
     check_ok(gufo_array_read(&list, 0, 2, values, &error), &error, "read");
     check_u64((uint64_t)values[0], 1, "the first stays");
@@ -105,12 +105,12 @@ static void test_changes(void **state)
         apply_fix(&m, fix_of(GUFO_FIX_RENAME, "general.name", text("general.title")));
         apply_fix(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(2)));
         file = finish(&m);
-        check_u64(gufo_metadata_count(file), 5, "entries");
-        check_u64(gufo_get_u64(file, "answer", &u, NULL), GUFO_OK, "answer");
+        check_u64(gufo_model_entry_count(file), 5, "entries");
+        check_u64(gufo_model_get_u64(file, "answer", &u, NULL), GUFO_OK, "answer");
         check_u64(u, 43, "answer");
-        check_u64(gufo_get_u64(file, "new", &u, NULL), GUFO_OK, "new");
+        check_u64(gufo_model_get_u64(file, "new", &u, NULL), GUFO_OK, "new");
         check_u64(u, 7, "new");
-        check_u64(gufo_get_str(file, "general.title", &s, NULL), GUFO_OK, "title");
+        check_u64(gufo_model_get_str(file, "general.title", &s, NULL), GUFO_OK, "title");
         check_u64(s.len, 2000, "title");
         check_list(file, 2);
         end(&m, file);
@@ -131,7 +131,8 @@ static void test_retype(void **state)
         type.type = GUFO_VALUE_UINT32;
         apply_fix(&m, fix_of(GUFO_FIX_RETYPE, "list", type));
         file = finish(&m);
-        check_u64(gufo_get_array(file, "list", GUFO_VALUE_UINT32, &list, NULL), GUFO_OK, "list");
+        check_u64(gufo_model_get_array(file, "list", GUFO_VALUE_UINT32, &list, NULL), GUFO_OK,
+                  "list");
         check_u64(list.count, 3, "elements");
         check_u64(gufo_array_read(&list, 0, 3, values, NULL), GUFO_OK, "read");
         check_u64(values[0], 1, "first");
@@ -192,8 +193,8 @@ static void test_remove_and_rename(void **state)
     gufo_fix fix;
 
     (void)state;
-    file = gufo_open(m.in.text, NULL, NULL);
-    check(gufo_tensor_at(file, 0, &tensor), "a tensor");
+    file = gufo_model_open(m.in.text, NULL, NULL);
+    check(gufo_model_tensor_at(file, 0, &tensor), "a tensor");
     fix = fix_of(GUFO_FIX_RENAME_TENSOR, "", text("other"));
     fix.key = old = tensor.name;
     apply_fix(&m, fix);
@@ -202,9 +203,9 @@ static void test_remove_and_rename(void **state)
     refuse(&m, fix_of(GUFO_FIX_REMOVE, "answer", number(0)), GUFO_E_NOT_FOUND, "answer");
     gufo_model *fixed = finish(&m);
 
-    check(gufo_tensor_find(fixed, "other", NULL), "the new name");
-    check(!gufo_metadata_find(fixed, "answer", NULL), "the key is gone");
-    gufo_close(file);
+    check(gufo_model_tensor_find(fixed, "other", NULL), "the new name");
+    check(!gufo_model_find(fixed, "answer", NULL), "the key is gone");
+    gufo_model_free(file);
     end(&m, fixed);
 }
 
@@ -221,7 +222,8 @@ static void test_bounds(void **state)
 
         apply_fix(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(counts[i])));
         file = finish(&m);
-        check_u64(gufo_get_array(file, "list", GUFO_VALUE_INT16, &list, NULL), GUFO_OK, "list");
+        check_u64(gufo_model_get_array(file, "list", GUFO_VALUE_INT16, &list, NULL), GUFO_OK,
+                  "list");
         check_u64(list.count, counts[i], "elements");
         end(&m, file);
     }
@@ -296,11 +298,11 @@ static void test_lay_out_again(void **state)
     file = finish(&m);
     check_u64(gufo_model_facts(file).size - gufo_model_facts(file).data_offset, 64,
               "two tensors, padded");
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++) {
         gufo_tensor old;
 
         check_u64(tensor.offset - gufo_model_facts(file).data_offset, 32 * i, "place %d", (int)i);
-        check(gufo_tensor_find_str(gufo_edit_model(m.edit), tensor.name, &old), "old");
+        check(gufo_model_tensor_find_str(gufo_edit_model(m.edit), tensor.name, &old), "old");
         check_ok(gufo_tensor_read_raw(gufo_edit_model(m.edit), &old, 0, before, 8, &error), &error,
                  "read");
         check_ok(gufo_tensor_read_raw(file, &tensor, 0, after, 8, &error), &error, "read");

@@ -19,24 +19,24 @@ static const char name[] = "model.gguf";
 static void check_content(const char *path, size_t name_len, const char *label)
 {
     gufo_error error = no_error();
-    gufo_model *file = gufo_open(path, NULL, &error);
+    gufo_model *file = gufo_model_open(path, NULL, &error);
     gufo_tensor tensor;
     uint64_t answer;
     gufo_str text;
 
     check(file != NULL, "%s: %s", label, error.message);
-    check_ok(gufo_get_str(file, "general.name", &text, &error), &error, "%s", label);
+    check_ok(gufo_model_get_str(file, "general.name", &text, &error), &error, "%s", label);
     check_u64(text.len, name_len, "%s: length of the name", label);
-    check_ok(gufo_get_u64(file, "answer", &answer, &error), &error, "%s", label);
+    check_ok(gufo_model_get_u64(file, "answer", &answer, &error), &error, "%s", label);
     check_u64(answer, 42, "%s", label);
-    check_u64(gufo_tensor_count(file), 2, "%s", label);
-    for (unsigned i = 0; gufo_tensor_at(file, i, &tensor); i++) {
+    check_u64(gufo_model_tensor_count(file), 2, "%s", label);
+    for (unsigned i = 0; gufo_model_tensor_at(file, i, &tensor); i++) {
         const uint8_t *data = gufo_tensor_raw(file, &tensor);
 
         for (size_t at = 0; at < tensor.size; at++)
             check(data[at] == pattern_byte(i, at), "%s: tensor %u byte %zu", label, i, at);
     }
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_ways(void **state)
@@ -300,10 +300,10 @@ static void test_locked(void **state)
     check_u64(error.system, EBUSY, "%s", error.message);
     check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_OK, &error,
                  "nothing to recover");
-    gufo_edit_close(first);
+    gufo_edit_free(first);
     second = gufo_edit_open(path.text, NULL, &error);
     check(second != NULL, "%s", error.message);
-    gufo_edit_close(second);
+    gufo_edit_free(second);
     folder_remove(&f);
 }
 
@@ -329,7 +329,7 @@ static void test_changed_meanwhile(void **state)
         check(utimensat(AT_FDCWD, path.text, times, 0) == 0, "utimensat");
         check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_CHANGED,
                      &error, "apply");
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         check_content(path.text, 2000, "untouched");
         check_u64(entry_count(f.path), 1, "nothing is left");
     }

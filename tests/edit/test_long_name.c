@@ -28,11 +28,11 @@ static void test_rewrite(void **state)
     check(strstr(plan.not_overwritten, "too long for a journal") != NULL, "%s",
           plan.not_overwritten);
     check(strstr(plan.not_inserted, "too long for a journal") != NULL, "%s", plan.not_inserted);
-    model = gufo_open(path.text, NULL, &error);
+    model = gufo_model_open(path.text, NULL, &error);
     check(model != NULL, "%s", error.message);
-    check_ok(gufo_get_str(model, "general.name", &name, &error), &error, "name");
+    check_ok(gufo_model_get_str(model, "general.name", &name, &error), &error, "name");
     check_u64(name.len, NAME_FITS, "name");
-    gufo_close(model);
+    gufo_model_free(model);
     check_u64(entry_count(f.path), 1, "files");
     folder_remove(&f);
 }

@@ -163,7 +163,7 @@ static gufo_status finish_edit(gufo_edit *edit, gufo_status status, const gufo_e
         status = gufo_edit_plan_for(edit, target, &plan, error);
     if (status == GUFO_OK)
         status = gufo_edit_apply(edit, target, NULL, &plan, &recover, error);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     check(!recover, "lack of memory leaves nothing to recover");
     if (status == GUFO_OK)
         check_u64(plan.way, way, "way");
@@ -244,7 +244,7 @@ static gufo_status stream_edit(const workshop *b, uint64_t alignment,
         status = edit_set(edit, GUFO_ALIGNMENT_KEY, &value, error);
     if (status == GUFO_OK)
         status = gufo_edit_stream(edit, fd, NULL, NULL, error);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     (void)close(fd);
     if (status != GUFO_OK)
         (void)unlink(b->out.text);
@@ -270,7 +270,7 @@ static gufo_status copy(const workshop *b, bool from_set, plan_fn *plan, const c
                         const gufo_allocator *allocator, gufo_error *error)
 {
     const gufo_run run = {.threads = 2};
-    gufo_model *set = gufo_open(from_set ? b->first.text : b->in.text, NULL, NULL);
+    gufo_model *set = gufo_model_open(from_set ? b->first.text : b->in.text, NULL, NULL);
     gufo_job *c = plan(set, allocator, error);
     gufo_status status = c != NULL ? GUFO_OK : failure_of(error);
 
@@ -284,7 +284,7 @@ static gufo_status copy(const workshop *b, bool from_set, plan_fn *plan, const c
     } else if (status == GUFO_OK)
         status = run_job(c, folder_path(&b->f, out).text, false, &run, error);
     gufo_job_free(c);
-    gufo_close(set);
+    gufo_model_free(set);
     return status;
 }
 
@@ -303,8 +303,8 @@ static gufo_status compare(const workshop *b, const gufo_allocator *allocator, g
 {
     const gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES};
     const gufo_run run = {.threads = 2, .allocator = allocator};
-    gufo_model *first = gufo_open(b->first.text, NULL, NULL);
-    gufo_model *other = gufo_open(b->other.text, NULL, NULL);
+    gufo_model *first = gufo_model_open(b->first.text, NULL, NULL);
+    gufo_model *other = gufo_model_open(b->other.text, NULL, NULL);
     gufo_comparison result;
     gufo_status status = gufo_compare(first, other, &options, &run, &result, error);
 
@@ -314,8 +314,8 @@ static gufo_status compare(const workshop *b, const gufo_allocator *allocator, g
         check_u64(result.tensors[GUFO_DIFFERENCE_REMOVED], 3, "removed");
         check_u64(result.tensors[GUFO_DIFFERENCE_ADDED], 1, "added");
     }
-    gufo_close(first);
-    gufo_close(other);
+    gufo_model_free(first);
+    gufo_model_free(other);
     return status;
 }
 
@@ -324,8 +324,8 @@ static gufo_status compare_candidates(const workshop *b, const gufo_allocator *a
 {
     const gufo_candidates_options options = {.flags = GUFO_COMPARE_VALUES};
     const gufo_run run = {.threads = 2, .allocator = allocator};
-    gufo_model *first = gufo_open(b->first.text, NULL, NULL);
-    gufo_model *other = gufo_open(b->other.text, NULL, NULL);
+    gufo_model *first = gufo_model_open(b->first.text, NULL, NULL);
+    gufo_model *other = gufo_model_open(b->other.text, NULL, NULL);
     const gufo_model *const candidates[] = {other, first, other};
     gufo_candidate result[3];
     gufo_status status =
@@ -336,8 +336,8 @@ static gufo_status compare_candidates(const workshop *b, const gufo_allocator *a
         check_u64(result[1].same, true, "itself");
         check_u64(result[2].tensors[GUFO_DIFFERENCE_ADDED], 1, "added");
     }
-    gufo_close(first);
-    gufo_close(other);
+    gufo_model_free(first);
+    gufo_model_free(other);
     return status;
 }
 
@@ -397,7 +397,7 @@ static gufo_status grow_edit(const workshop *b, size_t length, const gufo_alloca
         check_u64(plan.way, GUFO_EDIT_REWRITE, "way");
         check(plan.padding >= 64, "%" PRIu64 " bytes of padding", plan.padding);
     }
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return status;
 }
 
@@ -443,10 +443,10 @@ static void test_growing_copy(void **state)
 
         tensors[1].name = long_text + (sizeof long_text - 1 - length);
         write_model(b.out.text, &model);
-        grown = gufo_open(b.out.text, NULL, &error);
+        grown = gufo_model_open(b.out.text, NULL, &error);
         check(grown != NULL, "%s", error.message);
         fail_growing(&b, grow_copy, length);
-        gufo_close(grown);
+        gufo_model_free(grown);
     }
     workshop_end(&b);
 }

@@ -87,7 +87,7 @@ static void cut_one_byte_of_data(const workshop *w)
     gufo_model *file = open_path(shard(w, 2).text);
     uint64_t end = gufo_model_facts(file).data_offset + gufo_model_facts(file).data_size;
 
-    gufo_close(file);
+    gufo_model_free(file);
     check(truncate(shard(w, 2).text, (off_t)end - 1) == 0, "truncate");
 }
 
@@ -120,14 +120,14 @@ static void other_order(const workshop *w)
 {
     const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
     gufo_error error = no_error();
-    gufo_model *last = gufo_open(shard(w, 3).text, &just_this, &error);
+    gufo_model *last = gufo_model_open(shard(w, 3).text, &just_this, &error);
     const gufo_byte_order big = GUFO_BIG_ENDIAN;
     gufo_job *copy = last != NULL ? plan_endian(last, &big, &error) : NULL;
 
     check(copy != NULL, "%s", error.message);
     check_ok(run_job(copy, w->out.text, false, NULL, &error), &error, "turn");
     gufo_job_free(copy);
-    gufo_close(last);
+    gufo_model_free(last);
     check(rename(w->out.text, shard(w, 3).text) == 0, "rename");
 }
 

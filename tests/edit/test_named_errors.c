@@ -22,15 +22,15 @@ static workshop begin(void)
     write_small_model(w.in.text);
     (void)copy_well(w.in.text, w.prefix.text, plan_split, (void *)&options, "split");
     w.model = open_path(w.in.text);
-    w.set = gufo_open(shard_of(w.prefix.text, 1, SHARDS).text, NULL, NULL);
+    w.set = gufo_model_open(shard_of(w.prefix.text, 1, SHARDS).text, NULL, NULL);
     check(w.set != NULL, "the set");
     return w;
 }
 
 static void end(workshop *w)
 {
-    gufo_close(w->set);
-    gufo_close(w->model);
+    gufo_model_free(w->set);
+    gufo_model_free(w->model);
     folder_remove(&w->f);
 }
 
@@ -46,10 +46,10 @@ static void split_one_shard(const workshop *w, gufo_error *error)
 {
     const gufo_open_options alone = {.flags = GUFO_OPEN_INCOMPLETE};
     const gufo_split_options options = {.max_tensors = 1};
-    gufo_model *shard = gufo_open(shard_of(w->prefix.text, 2, SHARDS).text, &alone, error);
+    gufo_model *shard = gufo_model_open(shard_of(w->prefix.text, 2, SHARDS).text, &alone, error);
 
     drop(gufo_job_split(shard, &options, error));
-    gufo_close(shard);
+    gufo_model_free(shard);
 }
 
 static void merge_a_file(const workshop *w, gufo_error *error)
@@ -82,7 +82,7 @@ static void copy_nothing(const workshop *w, gufo_error *error)
 static void copy_twice(const workshop *w, gufo_error *error)
 {
     gufo_document *document = gufo_document_from(w->set, NULL, error);
-    uint64_t last = gufo_tensor_count(w->set) - 1;
+    uint64_t last = gufo_model_tensor_count(w->set) - 1;
 
     check(gufo_document_copy_tensor(document, w->set, last, error) != GUFO_OK, "twice");
     gufo_document_free(document);
@@ -209,13 +209,13 @@ static void test_foreign_shard(void **state)
     id[strlen(GUFO_SPLIT_ID_KEY) + 4] ^= 1; /* behind the type */
     write_file(second.text, bytes, len);
     free(bytes);
-    set = gufo_open(shard_of(w.prefix.text, 1, SHARDS).text, NULL, &error);
+    set = gufo_model_open(shard_of(w.prefix.text, 1, SHARDS).text, NULL, &error);
     check(set != NULL, "%s", error.message);
     check(gufo_job_merge(set, NULL, &error) == NULL, "it is refused");
     check(error.code == GUFO_E_SHARDS && strcmp(error.file, second.text) == 0 &&
               error.file_index == 1,
           "\"%s\": %s", error.file, error.message);
-    gufo_close(set);
+    gufo_model_free(set);
     end(&w);
 }
 
@@ -236,7 +236,7 @@ static void test_pipe(void **state)
     check(pipe(ends) == 0 && len < 65536 && write(ends[1], bytes, len) == (ssize_t)len, "pipe");
     close(ends[1]);
     free(bytes);
-    model = gufo_open_fd(ends[0], &options, &error);
+    model = gufo_model_open_fd(ends[0], &options, &error);
     check(model != NULL, "%s", error.message);
     check(gufo_quantizer_new(model, NULL, &error) == NULL, "quantize");
     check(strcmp(error.file, "the pipe") == 0, "\"%s\": %s", error.file, error.message);
@@ -245,7 +245,7 @@ static void test_pipe(void **state)
     check(gufo_job_of_documents(&document, 1, NULL, &error) == NULL, "copy");
     check(strcmp(error.file, "the pipe") == 0, "\"%s\": %s", error.file, error.message);
     gufo_document_free(document);
-    gufo_close(model);
+    gufo_model_free(model);
     close(ends[0]);
     end(&w);
 }

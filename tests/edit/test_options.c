@@ -20,7 +20,7 @@ static workshop begin(void)
 
 static void end(workshop *w)
 {
-    gufo_close(w->model);
+    gufo_model_free(w->model);
     folder_remove(&w->f);
 }
 
@@ -86,7 +86,7 @@ static void test_edit_structs(void **state)
                  "apply");
     check(e.role == GUFO_FILE_INPUT && strcmp(e.file, w.in.text) == 0, "%s", e.file);
     check_ok(gufo_edit_plan_for(edit, NULL, NULL, &e), &e, "without a plan to fill");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     end(&w);
 }
 
@@ -109,7 +109,7 @@ static void test_read_only(void **state)
     check_ok(gufo_edit_apply(edit, &elsewhere, NULL, NULL, NULL, &e), &e, "another file");
     check_status(gufo_edit_plan_for(edit, &elsewhere, NULL, &e), GUFO_E_ARGUMENT, &e, "again");
     check_status(gufo_edit_stream(edit, 1, NULL, NULL, &e), GUFO_E_ARGUMENT, &e, "again");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     end(&w);
 }
 
@@ -141,8 +141,8 @@ static void test_dropped(void **state)
         check(gufo_document_drop_tensor(gufo_edit_document(edit), gufo_str_of("a.weight")), "drop");
         check_ok(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &e), &e, "pack %d", pack);
         out = open_path(w.out.text);
-        check_u64(gufo_tensor_count(out), gufo_tensor_count(w.model) - 1, "tensors");
-        check(!gufo_tensor_find(out, "a.weight", &new), "it is gone");
+        check_u64(gufo_model_tensor_count(out), gufo_model_tensor_count(w.model) - 1, "tensors");
+        check(!gufo_model_tensor_find(out, "a.weight", &new), "it is gone");
         was = tensor_bytes(w.model, "d.weight", &old);
         is = tensor_bytes(out, "d.weight", &new);
         check(new.size == old.size &&memcmp(was, is, (size_t)old.size) == 0, "another one");
@@ -151,8 +151,8 @@ static void test_dropped(void **state)
               "pack %d: its place", pack);
         free(was);
         free(is);
-        gufo_close(out);
-        gufo_edit_close(edit);
+        gufo_model_free(out);
+        gufo_edit_free(edit);
         end(&w);
     }
 }
@@ -175,7 +175,7 @@ static void test_added(void **state)
         check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &e), GUFO_E_ARGUMENT, &e,
                      "pack %d", pack);
         check(!file_exists(w.out.text), "nothing is written");
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         end(&w);
     }
 }
@@ -197,7 +197,7 @@ static void test_plan_only(void **state)
              &e, "plan");
     check(plan.relaid && plan.way == GUFO_EDIT_REWRITE, "a rewrite");
     check_u64(gufo_document_version(gufo_edit_document(edit)), 2, "as before");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     end(&w);
 }
 
@@ -211,9 +211,10 @@ static uint64_t split_id(const char *path, const char *prefix)
 
     (void)copy_well(path, prefix, plan_split, &ones, path);
     set = open_path(shard_of(prefix, 1, COUNT_OF(copied_tensors)).text);
-    check(!gufo_metadata_find(gufo_model_shard(set, 0), GUFO_PADDING_KEY, NULL), "%s", path);
-    check(gufo_get_u64(gufo_model_shard(set, 0), GUFO_SPLIT_ID_KEY, &id, NULL) == GUFO_OK, "id");
-    gufo_close(set);
+    check(!gufo_model_find(gufo_model_shard(set, 0), GUFO_PADDING_KEY, NULL), "%s", path);
+    check(gufo_model_get_u64(gufo_model_shard(set, 0), GUFO_SPLIT_ID_KEY, &id, NULL) == GUFO_OK,
+          "id");
+    gufo_model_free(set);
     return id;
 }
 
@@ -228,7 +229,7 @@ static void test_padding(void **state)
 
     (void)state;
     check_ok(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &e), &e, "reserve");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     id = split_id(w.in.text, folder_path(&w.f, "x").text);
     check_u64(split_id(w.out.text, folder_path(&w.f, "y").text), id, "id");
     end(&w);

@@ -87,7 +87,7 @@ static void check_readable(const scene *s, const char *path, const char *label)
     if (is_old_or_new(s, path))
         return;
     check(gufo_edit_pending(path), "%s: half an edit, and nothing is pending", label);
-    file = gufo_open(path, NULL, &error);
+    file = gufo_model_open(path, NULL, &error);
     check(file == NULL, "%s: half an edit can be opened", label);
     check_u64(error.code, GUFO_E_NOT_GGUF, "%s", label);
 }

@@ -39,15 +39,15 @@ static gufo_status copy_in(const folder *f, const scene *s, gufo_error *error)
     const gufo_run run = {.threads = 1};
     size_t number = s->planner->copy;
     path_text set = shard_of(folder_path(f, "set").text, 1, SHARDS);
-    gufo_model *input =
-        gufo_open(copies[number].from_set ? set.text : folder_path(f, "in.gguf").text, NULL, error);
+    gufo_model *input = gufo_model_open(
+        copies[number].from_set ? set.text : folder_path(f, "in.gguf").text, NULL, error);
     gufo_job *c = input != NULL ? copies[number].plan(input, NULL, error) : NULL;
     gufo_status status = c != NULL ? GUFO_OK : error->code;
 
     if (c != NULL)
         status = run_job(c, folder_path(f, copies[number].out).text, true, &run, error);
     gufo_job_free(c);
-    gufo_close(input);
+    gufo_model_free(input);
     return status;
 }
 
@@ -82,9 +82,9 @@ static gufo_status merge_imatrix_in(const folder *f, const scene *s, gufo_error 
     job = gufo_job_imatrix(sum, s->planner->format, NULL, error);
     status = job != NULL ? gufo_job_run(job, &options, NULL, error) : error->code;
     gufo_job_free(job);
-    gufo_imatrix_close(sum);
-    gufo_imatrix_close(inputs[0]);
-    gufo_imatrix_close(inputs[1]);
+    gufo_imatrix_free(sum);
+    gufo_imatrix_free(inputs[0]);
+    gufo_imatrix_free(inputs[1]);
     return status;
 }
 
@@ -97,7 +97,7 @@ static gufo_status convert_imatrix_in(const folder *f, const scene *s, gufo_erro
                              ? imatrix_save(input, s->planner->format, path.text, true, NULL, error)
                              : error->code;
 
-    gufo_imatrix_close(input);
+    gufo_imatrix_free(input);
     return status;
 }
 
@@ -170,7 +170,7 @@ static gufo_status give_in(const folder *f, const scene *s, gufo_error *error)
     gufo_job_free(job);
     for (size_t i = 0; i < s->outputs; i++)
         gufo_document_free(documents[i]);
-    gufo_close(from);
+    gufo_model_free(from);
     return status;
 }
 

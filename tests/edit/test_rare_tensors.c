@@ -5,7 +5,7 @@
 static gufo_model *open_set(const char *path)
 {
     gufo_error error = no_error();
-    gufo_model *set = gufo_open(path, NULL, &error);
+    gufo_model *set = gufo_model_open(path, NULL, &error);
 
     check(set != NULL, "%s: %s", path, error.message);
     return set;
@@ -54,7 +54,7 @@ static void test_long_rows(void **state)
                          &error);
     check_ok(run_job(c, out.text, false, NULL, &error), &error, "long");
     gufo_job_free(c);
-    gufo_close(set);
+    gufo_model_free(set);
     file = open_path(path.text);
     blocks = tensor_bytes(file, "t", &tensor);
     check_ok(gufo_decode(type, blocks, 16, LONG, values, 0, &error), &error, "decode");
@@ -67,7 +67,7 @@ static void test_long_rows(void **state)
         for (size_t byte = 0; byte < 4; byte++)
             check(made[4 * i + byte] == (uint8_t)(bits >> (8 * byte)), "number %zu", i);
     }
-    gufo_close(file);
+    gufo_model_free(file);
     free(blocks);
     free(made);
     free(values);
@@ -78,7 +78,7 @@ static void test_long_rows(void **state)
                            &error) == NULL,
           "too long");
     check_u64(error.code, GUFO_E_LIMIT, "%s", error.message);
-    gufo_close(set);
+    gufo_model_free(set);
     workshop_end(&b);
 }
 
@@ -104,7 +104,7 @@ static void test_rows_without_group(void **state)
         check_error_shape(&error, error.code, "rows");
         check(!file_exists(out.text), "nothing is left");
         gufo_job_free(c);
-        gufo_close(set);
+        gufo_model_free(set);
     }
     workshop_end(&b);
 }
@@ -134,7 +134,7 @@ static void test_enormous(void **state)
 
             skip();
         }
-        set = gufo_open(path.text, NULL, &error);
+        set = gufo_model_open(path.text, NULL, &error);
         check(set != NULL, "%s", error.message);
         check(gufo_job_extract(
                   set, &(uint64_t){0}, 1,
@@ -143,7 +143,7 @@ static void test_enormous(void **state)
               "row %zu", i);
         check_u64(error.code, GUFO_E_RANGE, "%s", error.message);
         check_str(gufo_str_of(error.message), rows[i].message, "row %zu", i);
-        gufo_close(set);
+        gufo_model_free(set);
     }
     workshop_end(&b);
 }
@@ -169,7 +169,7 @@ static void test_many_threads(void **state)
         check_ok(run_job(c, turn == 0 ? b.out.text : back.text, false, &options, &error), &error,
                  "turn %u", turn);
         gufo_job_free(c);
-        gufo_close(set);
+        gufo_model_free(set);
     }
     check(same_files(path.text, back.text), "there and back");
     disk_without_help(false);
@@ -189,7 +189,7 @@ static void test_types_without_layout(void **state)
         gufo_model *set;
 
         (void)write_tensor(path.text, false, types[i], 32, 1, 32, false);
-        set = gufo_open(path.text, NULL, &error);
+        set = gufo_model_open(path.text, NULL, &error);
         check(set != NULL, "%s", error.message);
         check(as_big(set, NULL, &error) == NULL, "type %" PRIu32, types[i]);
         check_u64(error.code, GUFO_E_TYPE, "%s", error.message);
@@ -200,7 +200,7 @@ static void test_types_without_layout(void **state)
                   &error) == NULL,
               "type %" PRIu32, types[i]);
         check_u64(error.code, GUFO_E_TYPE, "%s", error.message);
-        gufo_close(set);
+        gufo_model_free(set);
     }
     workshop_end(&b);
 }
@@ -225,7 +225,7 @@ static void test_order(void **state)
             check_ok(run_job(c, i == 0 ? b.out.text : again.text, true, NULL, &error), &error,
                      "order %zu", i);
             gufo_job_free(c);
-            gufo_close(set);
+            gufo_model_free(set);
             check(i == 0 || same_files(b.out.text, again.text), "order %zu", i);
         }
     }
@@ -278,7 +278,7 @@ static void test_odd_names(void **state)
             free(bytes);
         }
         gufo_job_free(c);
-        gufo_close(set);
+        gufo_model_free(set);
         builder_free(&file);
         restore(&b);
     }

@@ -41,8 +41,8 @@ static unsigned find_half_done(const char *path, size_t name_len)
         gufo_model *file;
 
         interrupt_edit(path, name_len, calls);
-        file = gufo_open(path, NULL, &error);
-        gufo_close(file);
+        file = gufo_model_open(path, NULL, &error);
+        gufo_model_free(file);
         if (file == NULL)
             return calls;
     }
@@ -504,7 +504,7 @@ static void test_blame(void **state)
     check(error.role == GUFO_FILE_INPUT && strcmp(error.file, path.text) == 0, "%s: %s", error.file,
           error.message);
     check(!file_exists(out.text), "nothing is left");
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     folder_remove(&f);
 }
 
@@ -558,7 +558,7 @@ static void test_foreign_journals(void **state)
 
         check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_SETTLED, "maker %zu", i);
         check(edit != NULL, "maker %zu: %s", i, error.message);
-        gufo_edit_close(edit);
+        gufo_edit_free(edit);
         check_status(gufo_edit_recover(path.text, NULL, &recovery, &error), GUFO_E_ARGUMENT, &error,
                      "maker %zu", i);
         check(strstr(error.message, "is not accepted as the journal") != NULL, "%s", error.message);

@@ -79,10 +79,10 @@ static void test_metadata_of_shards(void **state)
                 .normalised,
             rows[i].normalised, "%s", rows[i].label);
         file = open_path(out.text);
-        check_u64(gufo_metadata_count(file), 2, "%s", rows[i].label);
-        check_ok(gufo_get_str(file, "text", &text, NULL), NULL, "%s", rows[i].label);
+        check_u64(gufo_model_entry_count(file), 2, "%s", rows[i].label);
+        check_ok(gufo_model_get_str(file, "text", &text, NULL), NULL, "%s", rows[i].label);
         check_str(text, "same", "%s", rows[i].label);
-        gufo_close(file);
+        gufo_model_free(file);
         (void)unlink(out.text);
     }
     folder_remove(&f);
@@ -109,10 +109,10 @@ static void test_keys_of_a_split(void **state)
     check_status(make_copy(path.text, out.text, plan_split, &ones, true, NULL, &error),
                  GUFO_E_SHARDS, &error, "one of three");
     check(strstr(error.message, "shard 2 of 3") != NULL, "%s", error.message);
-    model = gufo_open(path.text, &just_this, &error);
+    model = gufo_model_open(path.text, &just_this, &error);
     check(model != NULL && gufo_job_split(model, &ones, &error) == NULL, "half a model");
     check(strstr(error.message, "one shard of 3") != NULL, "%s", error.message);
-    gufo_close(model);
+    gufo_model_free(model);
     check_status(make_copy(path.text, out.text, plan_merge, NULL, true, NULL, &error),
                  GUFO_E_SHARDS, &error, "one of three");
     check(strstr(error.message, "shard 2 of 3") != NULL, "%s", error.message);

@@ -83,7 +83,7 @@ static uint64_t number_in(const gufo_model *file, const char *key, gufo_value_ty
     gufo_entry entry;
     uint64_t number;
 
-    check(gufo_metadata_find(file, key, &entry), "%s", key);
+    check(gufo_model_find(file, key, &entry), "%s", key);
     check_u64(entry.value.type, type, "%s", key);
     check_ok(gufo_value_u64(&entry.value, &number, &error), &error, "%s", key);
     return number;
@@ -108,9 +108,9 @@ static void test_keys(void **state)
         if (i == 0)
             id = number_in(file, "gufo.split.id", GUFO_VALUE_UINT64);
         check_u64(number_in(file, "gufo.split.id", GUFO_VALUE_UINT64), id, "one identity");
-        check_u64(gufo_tensor_count(file), 2, "tensors of shard %zu", i);
-        check_u64(gufo_metadata_count(file), i == 0 ? 7 : 5, "metadata of shard %zu", i);
-        gufo_close(file);
+        check_u64(gufo_model_tensor_count(file), 2, "tensors of shard %zu", i);
+        check_u64(gufo_model_entry_count(file), i == 0 ? 7 : 5, "metadata of shard %zu", i);
+        gufo_model_free(file);
     }
     folder_remove(&w.f);
 }
@@ -120,7 +120,7 @@ static uint64_t size_of(const char *path)
     gufo_model *file = open_path(path);
     uint64_t size = gufo_model_facts(file).size;
 
-    gufo_close(file);
+    gufo_model_free(file);
     return size;
 }
 
@@ -142,10 +142,10 @@ static void test_sizes(void **state)
             gufo_model *file = open_path(path.text);
             uint64_t size = gufo_model_facts(file).size;
 
-            check(size <= bound || gufo_tensor_count(file) <= (i == 1 ? 0 : 1),
+            check(size <= bound || gufo_model_tensor_count(file) <= (i == 1 ? 0 : 1),
                   "bound %" PRIu64 ", shard %zu of %" PRIu64 " bytes", bound, i, size);
             most = size > most ? size : most;
-            gufo_close(file);
+            gufo_model_free(file);
         }
         remove_shards(w.prefix.text, split.outputs);
         /* A bound of just the largest shard gives the same shards; the bound is inclusive. */
@@ -191,8 +191,8 @@ static void test_metadata_alone(void **state)
     for (size_t i = 0; i < 3; i++) {
         gufo_model *file = open_path(shard_of(w.prefix.text, i + 1, 3).text);
 
-        check_u64(gufo_tensor_count(file), expected[i], "shard %zu", i);
-        gufo_close(file);
+        check_u64(gufo_model_tensor_count(file), expected[i], "shard %zu", i);
+        gufo_model_free(file);
     }
     folder_remove(&w.f);
 }
@@ -331,7 +331,7 @@ static void check_ends(gufo_progress_fn *progress, gufo_status expected)
     gufo_job *copy;
 
     write_small_model(w.in.text);
-    set = gufo_open(w.in.text, NULL, &error);
+    set = gufo_model_open(w.in.text, NULL, &error);
     check(set != NULL, "%s", error.message);
     copy = gufo_job_split(set, &options, &error);
     check(copy != NULL, "%s", error.message);
@@ -341,7 +341,7 @@ static void check_ends(gufo_progress_fn *progress, gufo_status expected)
     check_status(run_job(copy, w.prefix.text, false, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "only once");
     gufo_job_free(copy);
-    gufo_close(set);
+    gufo_model_free(set);
     folder_remove(&w.f);
 }
 

@@ -94,7 +94,7 @@ static void check_sources(const bench *b, const char *label)
 static void check_complete(const bench *b, const work *w, const char *label)
 {
     for (size_t i = 0; i < w->outputs; i++)
-        gufo_close(open_path(output_of(b, w, i).text));
+        gufo_model_free(open_path(output_of(b, w, i).text));
     check_u64(outputs_there(b, w), w->outputs, "%s", label);
 }
 

@@ -57,7 +57,7 @@ static bool has_key(const gufo_model *file, const char *key)
 {
     gufo_entry entry;
 
-    return gufo_metadata_find(file, key, &entry);
+    return gufo_model_find(file, key, &entry);
 }
 
 static void test_no_tensors(void **state)
@@ -67,10 +67,10 @@ static void test_no_tensors(void **state)
     gufo_model *file = strip(&w, w.in.text, &options);
 
     (void)state;
-    check_u64(gufo_tensor_count(file), 0, "tensors");
-    check_u64(gufo_metadata_count(file), ENTRIES, "metadata");
+    check_u64(gufo_model_tensor_count(file), 0, "tensors");
+    check_u64(gufo_model_entry_count(file), ENTRIES, "metadata");
     check_u64(gufo_model_facts(file).alignment, 64, "alignment");
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&w.f);
 }
 
@@ -83,14 +83,14 @@ static void test_vocabulary(void **state)
     gufo_model *file = strip(&w, w.in.text, &options);
 
     (void)state;
-    check_u64(gufo_tensor_count(file), 0, "tensors");
-    check_u64(gufo_metadata_count(file), OF_VOCABULARY, "metadata");
+    check_u64(gufo_model_tensor_count(file), 0, "tensors");
+    check_u64(gufo_model_entry_count(file), OF_VOCABULARY, "metadata");
     for (size_t i = 0; i < COUNT_OF(gone); i++)
         check(!has_key(file, gone[i]), "%s", gone[i]);
     check(has_key(file, "tokenizer.ggml.model") && has_key(file, "llama.context_length") &&
               has_key(file, "quantize.imatrixes"),
           "what stays");
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&w.f);
 }
 
@@ -105,8 +105,8 @@ static void check_some(const workshop *w, const char *in)
     gufo_strip_options options = {.keeps_tensor = begins_otherwise, .context = "b"};
     gufo_model *file = strip(w, in, &options), *whole = open_path(w->in.text);
 
-    check_u64(gufo_tensor_count(file), COUNT_OF(copied_tensors) - 1, "tensors");
-    check_u64(gufo_metadata_count(file), ENTRIES, "metadata");
+    check_u64(gufo_model_tensor_count(file), COUNT_OF(copied_tensors) - 1, "tensors");
+    check_u64(gufo_model_entry_count(file), ENTRIES, "metadata");
     for (size_t i = 0; i < COUNT_OF(copied_tensors); i++) {
         const char *name = copied_tensors[i].name;
         gufo_tensor tensor, before;
@@ -122,8 +122,8 @@ static void check_some(const workshop *w, const char *in)
         free(expected);
         free(got);
     }
-    gufo_close(whole);
-    gufo_close(file);
+    gufo_model_free(whole);
+    gufo_model_free(file);
 }
 
 static void test_some_tensors(void **state)

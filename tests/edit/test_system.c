@@ -274,7 +274,7 @@ static gufo_status do_edit(const workshop *b, const edit_row *row, gufo_edit_pla
     *recover = false;
     if (status == GUFO_OK)
         status = gufo_edit_apply(edit, &target, NULL, plan, recover, error);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     return status;
 }
 
@@ -282,11 +282,11 @@ static gufo_status do_edit(const workshop *b, const edit_row *row, gufo_edit_pla
 static void check_edited(const workshop *b, const edit_row *row, const char *label)
 {
     gufo_model *file = open_path(row->elsewhere ? b->out.text : b->in.text);
-    gufo_model *before = gufo_open_memory(b->bytes, b->len, NULL, NULL);
+    gufo_model *before = gufo_model_open_memory(b->bytes, b->len, NULL, NULL);
     gufo_tensor tensor;
     gufo_str name;
 
-    check_ok(gufo_get_str(file, "general.name", &name, NULL), NULL, "%s", label);
+    check_ok(gufo_model_get_str(file, "general.name", &name, NULL), NULL, "%s", label);
     check_u64(name.len, row->name_len, "%s", label);
     for (size_t i = 0; i < COUNT_OF(copied_tensors); i++) {
         uint8_t *now = tensor_bytes(file, copied_tensors[i].name, &tensor);
@@ -296,8 +296,8 @@ static void check_edited(const workshop *b, const edit_row *row, const char *lab
         free(now);
         free(then);
     }
-    gufo_close(before);
-    gufo_close(file);
+    gufo_model_free(before);
+    gufo_model_free(file);
 }
 
 /* Without a failure. */
@@ -629,7 +629,7 @@ static void share_blocks(const workshop *b, size_t before, size_t length, uint64
     fault.shared = 0;
     check_ok(gufo_edit_apply(edit, &target, NULL, &plan, NULL, &error), &error, "%zu bytes",
              length);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     shared_last = fault.shared;
     no_fault();
     check_u64(plan.data_offset % MOVE_SHARED_BLOCK, plan.old_data_offset % MOVE_SHARED_BLOCK,
@@ -638,13 +638,13 @@ static void share_blocks(const workshop *b, size_t before, size_t length, uint64
     file = open_path(path.text);
     check_u64(gufo_model_facts(file).data_offset, plan.data_offset, "%zu bytes", length);
     check_u64(gufo_model_facts(file).size, plan.file_size, "%zu bytes", length);
-    check_ok(gufo_get_str(file, "general.name", &name, NULL), NULL, "name");
+    check_ok(gufo_model_get_str(file, "general.name", &name, NULL), NULL, "name");
     check_u64(name.len, length, "name");
     data = tensor_bytes(file, "t", &tensor);
     for (size_t i = 0; i < LARGE; i++)
         check(data[i] == pattern_byte(3, i), "%zu bytes: byte %zu", length, i);
     free(data);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_sharing(void **state)
@@ -704,7 +704,8 @@ static gufo_status do_copy(const workshop *b, size_t number, bool *blamed, gufo_
     const gufo_run options = {.threads = 1};
     bool stream = copies[number].out == NULL;
     path_text out = folder_path(&b->f, stream ? "out.stream" : copies[number].out);
-    gufo_model *set = gufo_open(copies[number].from_set ? b->first.text : b->in.text, NULL, error);
+    gufo_model *set =
+        gufo_model_open(copies[number].from_set ? b->first.text : b->in.text, NULL, error);
     gufo_job *c = copies[number].plan(set, NULL, error);
     int fd = stream ? open(out.text, O_CREAT | O_WRONLY | O_TRUNC, 0600) : -1;
     gufo_status status;
@@ -716,7 +717,7 @@ static gufo_status do_copy(const workshop *b, size_t number, bool *blamed, gufo_
     fault.at = 0;
     *blamed = status != GUFO_OK && error->role == GUFO_FILE_INPUT;
     gufo_job_free(c);
-    gufo_close(set);
+    gufo_model_free(set);
     if (stream)
         (void)close(fd);
     if (stream && status != GUFO_OK)
@@ -786,8 +787,8 @@ static void test_compare(void **state)
     (void)state;
     for (unsigned at = 1; status != GUFO_OK; at++) {
         gufo_error error = no_error();
-        gufo_model *first = gufo_open(b.first.text, NULL, &error);
-        gufo_model *other = gufo_open(b.other.text, NULL, &error);
+        gufo_model *first = gufo_model_open(b.first.text, NULL, &error);
+        gufo_model *other = gufo_model_open(b.other.text, NULL, &error);
         gufo_comparison result;
 
         fail_call(CALL_PREAD, at, EIO);
@@ -802,8 +803,8 @@ static void test_compare(void **state)
                   error.file);
             failed[side == other]++;
         }
-        gufo_close(first);
-        gufo_close(other);
+        gufo_model_free(first);
+        gufo_model_free(other);
     }
     check(failed[0] > 1 && failed[1] > 1, "%u and %u", failed[0], failed[1]);
     workshop_end(&b);
@@ -821,8 +822,8 @@ static void test_candidates(void **state)
     (void)state;
     for (unsigned at = 1; status != GUFO_OK; at++) {
         gufo_error error = no_error();
-        gufo_model *first = gufo_open(b.first.text, NULL, &error);
-        gufo_model *other = gufo_open(b.other.text, NULL, &error);
+        gufo_model *first = gufo_model_open(b.first.text, NULL, &error);
+        gufo_model *other = gufo_model_open(b.other.text, NULL, &error);
         const gufo_model *const candidates[] = {first, other};
 
         fail_call(CALL_PREAD, at, EIO);
@@ -834,8 +835,8 @@ static void test_candidates(void **state)
             check_u64(error.role, GUFO_FILE_SECOND_INPUT, "role");
             failed++;
         }
-        gufo_close(first);
-        gufo_close(other);
+        gufo_model_free(first);
+        gufo_model_free(other);
     }
     check(failed > 1, "%u", failed);
     workshop_end(&b);

@@ -66,7 +66,7 @@ static inline workshop workshop_new(void)
 
 static inline void workshop_end(workshop *b)
 {
-    gufo_close(b->other_file);
+    gufo_model_free(b->other_file);
     free(b->bytes);
     folder_remove(&b->f);
 }

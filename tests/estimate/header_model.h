@@ -118,14 +118,14 @@ static inline header_model header_model_open(const char *entries, const char *te
         add_entry(&m.bytes, entries);
     for (; *tensors != '\0'; tensors = next_line(tensors))
         add_tensor(&m.bytes, tensors, &offset);
-    m.model = gufo_open_memory(m.bytes.data, m.bytes.len, &options, &error);
+    m.model = gufo_model_open_memory(m.bytes.data, m.bytes.len, &options, &error);
     check(m.model != NULL, "%s", error.message);
     return m;
 }
 
 static inline void header_model_close(header_model *m)
 {
-    gufo_close(m->model);
+    gufo_model_free(m->model);
     builder_free(&m->bytes);
 }
 

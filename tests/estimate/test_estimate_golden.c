@@ -267,10 +267,11 @@ static void test_file_sizes(void **state)
 
         open_model(&m, column_text(line, 0));
         facts = gufo_model_facts(m.header.model);
-        check(gufo_tensor_at(m.header.model, gufo_tensor_count(m.header.model) - 1, &last), "%s",
-              m.name);
-        check_u64(gufo_metadata_count(m.header.model), column_number(line, 1), "%s", m.name);
-        check_u64(gufo_tensor_count(m.header.model), column_number(line, 2), "%s", m.name);
+        check(gufo_model_tensor_at(m.header.model, gufo_model_tensor_count(m.header.model) - 1,
+                                   &last),
+              "%s", m.name);
+        check_u64(gufo_model_entry_count(m.header.model), column_number(line, 1), "%s", m.name);
+        check_u64(gufo_model_tensor_count(m.header.model), column_number(line, 2), "%s", m.name);
         check_u64(facts.infos_end, column_number(line, 3), "%s", m.name);
         check_u64(facts.data_offset, column_number(line, 4), "%s", m.name);
         check_u64((last.offset + last.size + 31) / 32 * 32, column_number(line, 6), "%s", m.name);

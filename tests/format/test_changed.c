@@ -54,7 +54,7 @@ static gufo_model *open_fixture(const fixture *x, unsigned flags)
 {
     gufo_open_options options = {.flags = flags};
     gufo_error error = no_error();
-    gufo_model *file = gufo_open(x->path.text, &options, &error);
+    gufo_model *file = gufo_model_open(x->path.text, &options, &error);
 
     check(file != NULL, "%s", error.message);
     return file;
@@ -76,7 +76,7 @@ static void check_read_fails(const gufo_model *file, const char *name)
     uint8_t data[4000];
     gufo_status status;
 
-    check(gufo_tensor_find(file, name, &tensor), "%s", name);
+    check(gufo_model_tensor_find(file, name, &tensor), "%s", name);
     status = gufo_tensor_read_raw(file, &tensor, 0, data, sizeof data, &error);
     check(status == GUFO_E_TRUNCATED || status == GUFO_E_IO || status == GUFO_E_CHANGED, "%s: %s",
           name, gufo_status_name(status));
@@ -101,8 +101,8 @@ static void test_truncated_unmapped(void **state)
         check_read_fails(file, "b");
         free(got);
         free(expected);
-        gufo_close(file);
-        gufo_close(memory);
+        gufo_model_free(file);
+        gufo_model_free(memory);
         fixture_free(&x);
     }
 }
@@ -118,14 +118,14 @@ static void test_truncated_mapped(void **state)
     uint8_t data[4000];
 
     (void)state;
-    check(gufo_tensor_find(file, "a", &tensor), "a");
+    check(gufo_model_tensor_find(file, "a", &tensor), "a");
     check(truncate(x.path.text, (off_t)(tensor.offset + 4000)) == 0, "test file");
     check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, sizeof data, &error), &error, "a");
     check_read_fails(file, "b");
     check(truncate(x.path.text, (off_t)infos_end) == 0, "test file");
     check_read_fails(file, "a");
     check_read_fails(file, "b");
-    gufo_close(file);
+    gufo_model_free(file);
     fixture_free(&x);
 }
 
@@ -149,8 +149,8 @@ static void test_overwritten_unmapped(void **state)
     free(got);
     free(expected);
     free(dirt);
-    gufo_close(file);
-    gufo_close(memory);
+    gufo_model_free(file);
+    gufo_model_free(memory);
     fixture_free(&x);
 }
 
@@ -175,7 +175,7 @@ static void test_overwritten_mapped(void **state)
             overwrite(&x, at, dirt, sizeof dirt);
         }
         walk_unsteady(file);
-        gufo_close(file);
+        gufo_model_free(file);
         fixture_free(&x);
     }
 }
@@ -193,12 +193,13 @@ static void test_overwritten_while_walking(void **state)
     uint64_t seen = 0;
 
     (void)state;
-    check_ok(gufo_get_array(file, "tokens", GUFO_VALUE_STRING, &tokens, &error), &error, "tokens");
+    check_ok(gufo_model_get_array(file, "tokens", GUFO_VALUE_STRING, &tokens, &error), &error,
+             "tokens");
     iter = gufo_array_start(&tokens);
     while (seen < 100 && gufo_array_next(&iter, &value))
         seen++;
     check_u64(seen, 100, "first elements");
-    check(gufo_metadata_find(file, "tokens", &entry), "tokens");
+    check(gufo_model_find(file, "tokens", &entry), "tokens");
     overwrite(&x, entry.value_offset + iter.position, "\xff\xff\xff\xff\xff\xff\xff\x7f", 8);
     check(!gufo_array_next(&iter, &value), "a length of 2^63-1");
     check(iter.changed, "the array does not say that it changed");
@@ -206,7 +207,7 @@ static void test_overwritten_while_walking(void **state)
     check_status(gufo_array_at(&tokens, 400, &value, &error), GUFO_E_CHANGED, &error,
                  "element 400");
     check_error_shape(&error, GUFO_E_CHANGED, "element 400");
-    gufo_close(file);
+    gufo_model_free(file);
     fixture_free(&x);
 }
 
@@ -236,12 +237,12 @@ static void test_copy_of_changed(void **state)
             gufo_document_header(d, &header, &size, &error) != GUFO_OK) {
             check(error.code != GUFO_OK && error.message[0] != '\0', "an error without words");
         } else {
-            copy = gufo_open_memory(header, size, NULL, &error);
+            copy = gufo_model_open_memory(header, size, NULL, &error);
             check(copy != NULL, "round %d: wrote what cannot be read: %s", round, error.message);
-            gufo_close(copy);
+            gufo_model_free(copy);
         }
         gufo_document_free(d);
-        gufo_close(file);
+        gufo_model_free(file);
         fixture_free(&x);
     }
 }
@@ -260,10 +261,10 @@ static void test_replaced(void **state)
     write_file(other.text, "nothing", 7);
     check(rename(other.text, x.path.text) == 0, "test file");
     walk_file(file, NULL, 0, "replaced");
-    check(gufo_tensor_find(file, "a", &tensor), "a");
+    check(gufo_model_tensor_find(file, "a", &tensor), "a");
     check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, sizeof data, &error), &error, "a");
     check(data[17] == pattern_byte(1, 17), "data of the old file");
-    gufo_close(file);
+    gufo_model_free(file);
     fixture_free(&x);
 }
 

@@ -13,7 +13,7 @@ static gufo_model *open_lenient(const builder *b)
 {
     const gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error();
-    gufo_model *file = gufo_open_memory(b->data, b->len, &lenient, &error);
+    gufo_model *file = gufo_model_open_memory(b->data, b->len, &lenient, &error);
 
     check(file != NULL, "lenient: %s", error.message);
     return file;
@@ -23,7 +23,7 @@ static gufo_tensor tensor_named(const gufo_model *file, const char *name)
 {
     gufo_tensor tensor;
 
-    check(gufo_tensor_find(file, name, &tensor), "no tensor %s", name);
+    check(gufo_model_tensor_find(file, name, &tensor), "no tensor %s", name);
     return tensor;
 }
 
@@ -44,13 +44,13 @@ static void test_unknown_offsets(void **state)
         else
             builder_zeros(&b, 200);
         file = open_lenient(&b);
-        check(gufo_tensor_count(file) == (cut ? 1 : 2), "tensors");
+        check(gufo_model_tensor_count(file) == (cut ? 1 : 2), "tensors");
         check_u64(tensor_named(file, "a").offset, GUFO_NO_OFFSET, "offset");
         check_u64(tensor_named(file, "a").size, 32, "size");
         check_u64(tensor_named(file, "a").available, 0, "available");
         check_u64(gufo_model_facts(file).data_offset, 0, "data offset");
         check_u64(gufo_model_facts(file).alignment, 32, "alignment");
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -71,7 +71,7 @@ static void test_unreachable_offset(void **state)
     check_u64(tensor_named(file, "far").offset, GUFO_NO_OFFSET, "far");
     check_u64(tensor_named(file, "near").offset, gufo_model_facts(file).data_offset, "near");
     check_u64(tensor_named(file, "near").available, 32, "near");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -97,7 +97,7 @@ static void test_unknown_type_cut(void **state)
     check(strstr(gufo_model_damage(file)->message,
                  "0 of 3 tensors complete, at least 88 bytes missing") != NULL,
           "%s", gufo_model_damage(file)->message);
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -114,10 +114,10 @@ static void test_unknown_type_before_empty(void **state)
     builder_tensor(&b, "empty", GUFO_TYPE_F32, 1, DIMS(0), 64);
     builder_pad(&b, 32);
     builder_zeros(&b, 40);
-    file = gufo_open_memory(b.data, b.len, NULL, &error);
+    file = gufo_model_open_memory(b.data, b.len, NULL, &error);
     check(file != NULL, "%s", error.message);
     check_u64(tensor_named(file, "a").size, 40, "size");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -135,11 +135,11 @@ static void test_many_dims(void **state)
     builder_pad(&b, 32);
     builder_zeros(&b, 64);
     file = open_lenient(&b);
-    check_u64(gufo_tensor_count(file), 2, "tensors");
+    check_u64(gufo_model_tensor_count(file), 2, "tensors");
     check_u64(tensor_named(file, "six").n_dims, 4, "dims that are kept");
     check_u64(tensor_named(file, "six").available, 0, "cannot be used");
     check_u64(tensor_named(file, "one").available, 32, "can be used");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -176,7 +176,7 @@ static void test_bools_are_not_copied(void **state)
             check_status(status, GUFO_E_MALFORMED, &error, "bool");
             check(strcmp(error.rule->name, "bool-value") == 0, "%s", error.rule->name);
             gufo_document_free(d);
-            gufo_close(file);
+            gufo_model_free(file);
             builder_free(&b);
         }
 }
@@ -204,7 +204,7 @@ static void test_damaged_tensors_are_not_copied(void **state)
         check_status(gufo_document_copy_tensors(d, file, NULL, NULL, NULL, &error),
                      n_dims == 4 ? GUFO_OK : GUFO_E_MALFORMED, &error, "%u dims", n_dims);
         gufo_document_free(d);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -225,7 +225,7 @@ static void test_two_alignments(void **state)
     file = open_lenient(&b);
     check(strcmp(gufo_model_damage(file)->rule->name, "key-duplicate") == 0, "rule");
     check_u64(tensor_named(file, "t").offset, GUFO_NO_OFFSET, "offset");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -243,7 +243,7 @@ static void test_tiny_limits(void **state)
         path_text path = folder_path(&f, "text");
 
         write_file(path.text, text, sizeof text);
-        assert_null(gufo_open(path.text, &options, &error));
+        assert_null(gufo_model_open(path.text, &options, &error));
         check_error_shape(&error, limit < 4 ? GUFO_E_LIMIT : GUFO_E_NOT_GGUF, "tiny limit");
         folder_remove(&f);
     }

@@ -218,7 +218,7 @@ static void test_missing_arguments(void **state)
 
 static const struct {
     const char *key;
-    bool in_file; /* whether gufo_open accepts it */
+    bool in_file; /* whether gufo_model_open accepts it */
     gufo_status status;
     const char *rule;
 } bad_keys[] = {

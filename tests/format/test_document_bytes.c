@@ -16,7 +16,7 @@ static bool can_be_swapped(const gufo_model *file)
 {
     gufo_tensor t;
 
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &t); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &t); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(t.type);
 
         if (type == NULL || type->block_elements == 0)
@@ -46,7 +46,7 @@ static void check_target(const good_file *good, const gufo_model *file, encoding
         gufo_model *same = open_built(&expected, label);
 
         check_header(d, NULL, expected.data, (size_t)gufo_model_facts(same).data_offset, label);
-        gufo_close(same);
+        gufo_model_free(same);
         builder_free(&expected);
     }
     for (uint64_t i = 0; gufo_document_tensor_at(d, i, &t); i++)
@@ -70,7 +70,7 @@ static void check_good(const good_file *good, const builder *bytes, const char *
         check_target(good, file, targets[i], text);
         ++*(size_t *)context;
     }
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_good_files(void **state)
@@ -98,7 +98,7 @@ static void check_as_source(const good_file *good, const builder *bytes, const c
     check_ok(gufo_document_layout(d, &options, &layout, &error), &error, "%s", label);
     check_u64(layout.file_size - layout.data_offset,
               bytes->len - gufo_model_facts(file).data_offset, "%s", label);
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &was); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &was); i++) {
         check(gufo_document_tensor_at(d, i, &t), "%s", label);
         check_u64(t.offset - layout.data_offset, was.offset - gufo_model_facts(file).data_offset,
                   "%s", label);
@@ -108,7 +108,7 @@ static void check_as_source(const good_file *good, const builder *bytes, const c
         check_header(d, &options, bytes->data, (size_t)gufo_model_facts(file).data_offset, label);
     ++*(size_t *)context;
     gufo_document_free(d);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_as_source(void **state)
@@ -152,7 +152,7 @@ static void test_bits(void **state)
             &error, "bits");
         check_packed(d, &both[1], encoding_name(all_encodings[i / 2]));
         gufo_document_free(d);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&both[0]);
         builder_free(&both[1]);
     }
@@ -295,7 +295,7 @@ static void check_random(encoding e, uint64_t seed)
         build_plain(&again, &p2);
         check_packed(copy, &again, "copied over");
         gufo_document_free(copy);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
         builder_free(&again);
     }

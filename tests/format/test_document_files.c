@@ -197,10 +197,10 @@ static void test_add_value(void **state)
         }
         builder_pad(&expected, 32);
         file = open_built(&source, "source");
-        for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
+        for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++)
             check_ok(gufo_document_set(d, entry.key, &entry.value, &error), &error, "entry");
         check_packed(d, &expected, encoding_name(all_encodings[e]));
-        gufo_close(file);
+        gufo_model_free(file);
         gufo_document_free(d);
         builder_free(&source);
         builder_free(&expected);
@@ -333,10 +333,10 @@ static void test_files(void **state)
         check_ok(sink_finish(&out, &error), &error, "%s", label);
         sink_free(&out);
         check_file(path.text, b.data, b.len, label);
-        file = gufo_open(path.text, NULL, &error);
+        file = gufo_model_open(path.text, NULL, &error);
         check(file != NULL, "%s: %s", label, error.message);
         walk_file(file, NULL, 0, label);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
     folder_remove(&f);

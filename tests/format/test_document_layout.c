@@ -58,17 +58,17 @@ static void check_place(gufo_document *d, uint64_t was, const gufo_layout_option
     check_u64(layout.metadata_size, size + layout.padding, "%s", label);
     check_ok(gufo_document_header(d, &bytes, &len, &error), &error, "%s", label);
     check_u64(len, first, "%s", label);
-    file = gufo_open_memory(bytes, len, &metadata, &error);
+    file = gufo_model_open_memory(bytes, len, &metadata, &error);
     check(file != NULL, "%s: %s", label, error.message);
     check_u64(gufo_model_facts(file).data_offset, first, "%s", label);
     check_u64(gufo_model_facts(file).infos_end, layout.metadata_size, "%s", label);
-    check(gufo_metadata_find(file, GUFO_PADDING_KEY, &entry) == (layout.padding > 0), "%s", label);
+    check(gufo_model_find(file, GUFO_PADDING_KEY, &entry) == (layout.padding > 0), "%s", label);
     if (layout.padding > 0) {
         check_u64(entry.end - entry.offset, layout.padding, "%s", label);
         check_u64(strspn(entry.value.as.str.data, " "), entry.value.as.str.len, "%s: spaces",
                   label);
     }
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_places(void **state)
@@ -103,7 +103,7 @@ static void test_places(void **state)
         check_place(d, gufo_model_facts(model).data_offset,
                     &(gufo_layout_options){.way = GUFO_LAYOUT_AS_SOURCE, .block = 4096}, "longer");
         gufo_document_free(d);
-        gufo_close(model);
+        gufo_model_free(model);
         builder_free(&b);
     }
 }
@@ -125,7 +125,7 @@ static void test_room_comes_back(void **state)
     check_ok(gufo_document_layout(d, &options, &layout, &error), &error, "first");
     check(layout.padding >= 1000, "%" PRIu64, layout.padding);
     check_ok(gufo_document_header(d, &bytes, &len, &error), &error, "first");
-    second = gufo_open_memory(bytes, len, &metadata, &error);
+    second = gufo_model_open_memory(bytes, len, &metadata, &error);
     check(second != NULL, "%s", error.message);
     again = document_of(second, 0, "second");
     check_u64(gufo_document_metadata_size(again), gufo_document_metadata_size(d), "the same");
@@ -134,9 +134,9 @@ static void test_room_comes_back(void **state)
              &error, "second");
     check_u64(same.padding, layout.padding, "the same");
     gufo_document_free(again);
-    gufo_close(second);
+    gufo_model_free(second);
     gufo_document_free(d);
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&b);
 }
 
@@ -227,7 +227,7 @@ static void test_as_source(void **state)
                      rows[i].label);
         check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "%s: packed", rows[i].label);
         gufo_document_free(d);
-        gufo_close(model);
+        gufo_model_free(model);
         builder_free(&b);
     }
 }
@@ -304,7 +304,7 @@ static void test_odd_padding(void **state)
     check_rule(gufo_document_layout(d, &room, NULL, &error), GUFO_E_MALFORMED, &error,
                "key-duplicate", "odd");
     gufo_document_free(d);
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&b);
 }
 
@@ -320,7 +320,7 @@ static void test_changed_meanwhile(void **state)
     for (size_t i = 0; i < COUNT_OF(ways) * 2; i++) {
         builder b = good_build_named("nested arrays", ways[i / 2]);
         uint8_t *bytes = builder_exact_copy(&b, b.len);
-        gufo_model *model = gufo_open_memory(bytes, b.len, NULL, NULL);
+        gufo_model *model = gufo_model_open_memory(bytes, b.len, NULL, NULL);
         gufo_document *d = document_of(model, 0, "model");
         gufo_error error = no_error();
         size_t noticed = 0, len = 0;
@@ -346,7 +346,7 @@ static void test_changed_meanwhile(void **state)
         check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
         check_ok(gufo_document_header(d, &header, &len, &error), &error, "as it was");
         gufo_document_free(d);
-        gufo_close(model);
+        gufo_model_free(model);
         free(bytes);
         builder_free(&b);
     }
@@ -357,7 +357,7 @@ static void test_changed_meanwhile(void **state)
 static gufo_model *open_leniently(const builder *b)
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_LENIENT};
-    gufo_model *file = gufo_open_memory(b->data, b->len, &options, NULL);
+    gufo_model *file = gufo_model_open_memory(b->data, b->len, &options, NULL);
 
     assert_non_null(file);
     return file;
@@ -370,7 +370,7 @@ static void check_no_document(const builder *b, const char *rule)
 
     check(gufo_document_from(file, NULL, &error) == NULL, "%s", rule);
     check_rule(error.code, GUFO_E_MALFORMED, &error, rule, rule);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 /* What only a lenient open lets in cannot be written. */
@@ -398,14 +398,14 @@ static void test_damaged(void **state)
     file = open_leniently(&deep);
     check(gufo_document_from(file, NULL, &error) == NULL, "dims");
     check_status(error.code, GUFO_E_MALFORMED, &error, "dims");
-    gufo_close(file);
+    gufo_model_free(file);
     /* The later of two entries wins where they are only copied. */
     file = open_leniently(&twice);
     d = document_for((encoding){3, false}, 0);
     check_ok(gufo_document_copy_entries(d, file, NULL, NULL, NULL, &error), &error, "copied");
     check_u64(gufo_document_entry_count(d), 1, "copied");
     gufo_document_free(d);
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&twice);
     builder_free(&two);
     builder_free(&deep);

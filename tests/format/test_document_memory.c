@@ -97,8 +97,8 @@ static models open_models(builder b[2])
 
 static void close_models(models *m, builder b[2])
 {
-    gufo_close(m->first);
-    gufo_close(m->other);
+    gufo_model_free(m->first);
+    gufo_model_free(m->other);
     builder_free(&b[0]);
     builder_free(&b[1]);
 }
@@ -275,7 +275,7 @@ static void test_peak(void **state)
     check(c.in_use <= before, "numbers take no room of their own");
     gufo_document_free(d);
     check_u64(c.in_use, 0, "leak");
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&b);
     free(text);
 }

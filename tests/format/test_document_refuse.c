@@ -20,7 +20,7 @@ static uint64_t bytes_of(gufo_document *d)
 
 static const struct {
     const char *key;
-    bool in_file; /* whether gufo_open accepts it, so that it can be copied */
+    bool in_file; /* whether gufo_model_open accepts it, so that it can be copied */
     gufo_status status;
     const char *rule;
 } bad_keys[] = {

@@ -168,7 +168,7 @@ static void test_copying(void **state)
     gufo_model *model = open_built(&b, "many");
     gufo_document *d = document_for((encoding){3, true}, 0);
     gufo_error error = no_error();
-    uint64_t copied = 0, count = gufo_tensor_count(model);
+    uint64_t copied = 0, count = gufo_model_tensor_count(model);
     gufo_document_tensor t;
     gufo_tensor was;
     size_t asked = 0;
@@ -180,7 +180,7 @@ static void test_copying(void **state)
     check_u64(copied, gufo_document_tensor_count(d), "copied");
     check(copied > 0 && copied < count, "some");
     for (uint64_t i = 0; gufo_document_tensor_at(d, i, &t); i++) {
-        check(t.from == model && gufo_tensor_at(model, t.origin, &was), "origin");
+        check(t.from == model && gufo_model_tensor_at(model, t.origin, &was), "origin");
         check_view(t.name, was.name, "origin");
         check_u64(t.size, was.size, "origin");
         check(!t.swapped, "the same order");
@@ -195,7 +195,7 @@ static void test_copying(void **state)
     check(gufo_document_tensor_at(d, 0, &t), "one");
     check(t.swapped && t.origin == 7, "its bytes have to be swapped");
     gufo_document_free(d);
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&b);
 }
 
@@ -229,7 +229,7 @@ static void test_byte_order(void **state)
                  &error, "retype");
         check_ok(gufo_document_set_encoding(d, 3, other, &error), &error, "decoded");
         gufo_document_free(d);
-        gufo_close(model);
+        gufo_model_free(model);
         builder_free(&b);
     }
 }
@@ -362,7 +362,7 @@ static void test_differences(void **state)
         check_ok(gufo_document_copy_entries(d, model, NULL, NULL, NULL, &e), &e, "copy");
         check_changes(d, "+ a a new; + b b new; + c c new; + d d new; ");
         gufo_document_free(d);
-        gufo_close(model);
+        gufo_model_free(model);
         builder_free(&b);
     }
 }

@@ -66,7 +66,7 @@ enum { KINDS = 3 };
 static void check_named(const builder *b, gufo_status code, uint64_t offset)
 {
     gufo_error error = no_error();
-    gufo_model *model = gufo_open_memory(b->data, b->len, NULL, &error);
+    gufo_model *model = gufo_model_open_memory(b->data, b->len, NULL, &error);
 
     check(model == NULL && error.code == code && error.offset == offset, "%s", error.message);
     check(strstr(error.message, "the draft of GGUF") != NULL, "%s", error.message);
@@ -123,9 +123,9 @@ static void test_version_1_is_not_the_draft(void **state)
         if (i % 2 == 1)
             builder_kv_str(&b, "general.architecture", "llama");
         builder_zeros(&b, 32);
-        model = gufo_open_memory(b.data, b.len, NULL, &error);
+        model = gufo_model_open_memory(b.data, b.len, NULL, &error);
         check(model != NULL, "%u: %s", (unsigned)numbers[i / 2], error.message);
-        gufo_close(model);
+        gufo_model_free(model);
         builder_free(&b);
     }
 }

@@ -60,16 +60,17 @@ static void check_row(const gufo_model *file, const getter_row *row, size_t inde
     gufo_str text = {"left alone", 10};
 
     snprintf(key, sizeof key, "k%zu", index);
-    check_status(gufo_get_u64(file, key, &u, &error), row->as_u64, &error, "row %zu", index);
+    check_status(gufo_model_get_u64(file, key, &u, &error), row->as_u64, &error, "row %zu", index);
     check_u64(u, row->as_u64 == GUFO_OK ? row->u : 77, "row %zu", index);
-    check_status(gufo_get_i64(file, key, &i, &error), row->as_i64, &error, "row %zu", index);
+    check_status(gufo_model_get_i64(file, key, &i, &error), row->as_i64, &error, "row %zu", index);
     check(i == (row->as_i64 == GUFO_OK ? row->i : 77), "row %zu", index);
-    check_status(gufo_get_f64(file, key, &f, &error), is_float ? GUFO_OK : GUFO_E_TYPE, &error,
-                 "row %zu", index);
+    check_status(gufo_model_get_f64(file, key, &f, &error), is_float ? GUFO_OK : GUFO_E_TYPE,
+                 &error, "row %zu", index);
     check(is_float || f == 77, "row %zu", index);
-    check_status(gufo_get_bool(file, key, &b, &error), is_bool ? GUFO_OK : GUFO_E_TYPE, &error,
-                 "row %zu", index);
-    check_status(gufo_get_str(file, key, &text, &error), GUFO_E_TYPE, &error, "row %zu", index);
+    check_status(gufo_model_get_bool(file, key, &b, &error), is_bool ? GUFO_OK : GUFO_E_TYPE,
+                 &error, "row %zu", index);
+    check_status(gufo_model_get_str(file, key, &text, &error), GUFO_E_TYPE, &error, "row %zu",
+                 index);
     check_error_shape(&error, GUFO_E_TYPE, key);
     check_str(text, "left alone", "row %zu", index);
 }
@@ -83,7 +84,7 @@ static void test_numbers(void **state)
 
         for (size_t i = 0; i < COUNT_OF(rows); i++)
             check_row(file, &rows[i], i);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -101,22 +102,28 @@ static void test_strings_and_arrays(void **state)
     bool v;
 
     (void)state;
-    check_ok(gufo_get_str(file, "text", &text, &error), &error, "text");
+    check_ok(gufo_model_get_str(file, "text", &text, &error), &error, "text");
     check_str(text, "12", "text");
-    check_status(gufo_get_u64(file, "text", &u, &error), GUFO_E_TYPE, &error, "text as number");
-    check_status(gufo_get_i64(file, "text", &i, &error), GUFO_E_TYPE, &error, "text as number");
-    check_status(gufo_get_f64(file, "text", &f, &error), GUFO_E_TYPE, &error, "text as number");
-    check_status(gufo_get_bool(file, "text", &v, &error), GUFO_E_TYPE, &error, "text as bool");
-    check_status(gufo_get_array(file, "text", GUFO_VALUE_STRING, &array, &error), GUFO_E_TYPE,
+    check_status(gufo_model_get_u64(file, "text", &u, &error), GUFO_E_TYPE, &error,
+                 "text as number");
+    check_status(gufo_model_get_i64(file, "text", &i, &error), GUFO_E_TYPE, &error,
+                 "text as number");
+    check_status(gufo_model_get_f64(file, "text", &f, &error), GUFO_E_TYPE, &error,
+                 "text as number");
+    check_status(gufo_model_get_bool(file, "text", &v, &error), GUFO_E_TYPE, &error,
+                 "text as bool");
+    check_status(gufo_model_get_array(file, "text", GUFO_VALUE_STRING, &array, &error), GUFO_E_TYPE,
                  &error, "text as array");
-    check_ok(gufo_get_array(file, "list", GUFO_VALUE_UINT8, &array, &error), &error, "list");
-    check_status(gufo_get_array(file, "list", GUFO_VALUE_INT8, &array, &error), GUFO_E_TYPE, &error,
-                 "list of another type");
-    check_status(gufo_get_array(file, "k0", GUFO_VALUE_UINT8, &array, &error), GUFO_E_TYPE, &error,
-                 "number as array");
-    check_status(gufo_get_u64(file, "list", &u, &error), GUFO_E_TYPE, &error, "list as number");
-    check_status(gufo_get_str(file, "list", &text, &error), GUFO_E_TYPE, &error, "list as text");
-    gufo_close(file);
+    check_ok(gufo_model_get_array(file, "list", GUFO_VALUE_UINT8, &array, &error), &error, "list");
+    check_status(gufo_model_get_array(file, "list", GUFO_VALUE_INT8, &array, &error), GUFO_E_TYPE,
+                 &error, "list of another type");
+    check_status(gufo_model_get_array(file, "k0", GUFO_VALUE_UINT8, &array, &error), GUFO_E_TYPE,
+                 &error, "number as array");
+    check_status(gufo_model_get_u64(file, "list", &u, &error), GUFO_E_TYPE, &error,
+                 "list as number");
+    check_status(gufo_model_get_str(file, "list", &text, &error), GUFO_E_TYPE, &error,
+                 "list as text");
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -133,16 +140,16 @@ static void test_absent(void **state)
     bool v;
 
     (void)state;
-    check_status(gufo_get_u64(file, "k", &u, &error), GUFO_E_NOT_FOUND, &error, "u64");
+    check_status(gufo_model_get_u64(file, "k", &u, &error), GUFO_E_NOT_FOUND, &error, "u64");
     check_error_shape(&error, GUFO_E_NOT_FOUND, "absent");
     check_u64(u, 3, "left alone");
-    check_status(gufo_get_i64(file, "", &i, NULL), GUFO_E_NOT_FOUND, NULL, "i64");
-    check_status(gufo_get_f64(file, "K0", &f, NULL), GUFO_E_NOT_FOUND, NULL, "f64");
-    check_status(gufo_get_bool(file, "k00", &v, NULL), GUFO_E_NOT_FOUND, NULL, "bool");
-    check_status(gufo_get_str(file, "tex", &text, NULL), GUFO_E_NOT_FOUND, NULL, "str");
-    check_status(gufo_get_array(file, "lists", GUFO_VALUE_UINT8, &array, NULL), GUFO_E_NOT_FOUND,
-                 NULL, "array");
-    gufo_close(file);
+    check_status(gufo_model_get_i64(file, "", &i, NULL), GUFO_E_NOT_FOUND, NULL, "i64");
+    check_status(gufo_model_get_f64(file, "K0", &f, NULL), GUFO_E_NOT_FOUND, NULL, "f64");
+    check_status(gufo_model_get_bool(file, "k00", &v, NULL), GUFO_E_NOT_FOUND, NULL, "bool");
+    check_status(gufo_model_get_str(file, "tex", &text, NULL), GUFO_E_NOT_FOUND, NULL, "str");
+    check_status(gufo_model_get_array(file, "lists", GUFO_VALUE_UINT8, &array, NULL),
+                 GUFO_E_NOT_FOUND, NULL, "array");
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -174,9 +181,9 @@ static void test_floats(void **state)
         builder_key(&b, "f", floats[i].type);
         builder_number(&b, floats[i].bits, gufo_value_type_size(floats[i].type));
         file = open_built(&b, "float");
-        check_ok(gufo_get_f64(file, "f", &got, &error), &error, "row %zu", i);
+        check_ok(gufo_model_get_f64(file, "f", &got, &error), &error, "row %zu", i);
         check(memcmp(&got, &floats[i].expected, sizeof got) == 0, "row %zu", i);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }

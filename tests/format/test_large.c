@@ -121,9 +121,9 @@ static void check_infos(const gufo_model *file, const large_file *large, const c
     check_u64(gufo_model_facts(file).size, large->size, "%s", label);
     check_u64(gufo_model_facts(file).data_offset, large->data_offset, "%s", label);
     check_u64(gufo_model_facts(file).data_size, DATA_SIZE, "%s", label);
-    check_u64(gufo_tensor_count(file), COUNT_OF(tensors), "%s", label);
+    check_u64(gufo_model_tensor_count(file), COUNT_OF(tensors), "%s", label);
     for (size_t i = 0; i < COUNT_OF(tensors); i++) {
-        check(gufo_tensor_at(file, i, &tensor), "%s, %zu", label, i);
+        check(gufo_model_tensor_at(file, i, &tensor), "%s, %zu", label, i);
         check_str(tensor.name, tensors[i].name, "%s", label);
         check_u64(tensor.offset, large->data_offset + tensors[i].offset, "%s, %zu", label, i);
         check_u64(tensor.size, tensors[i].size, "%s, %zu", label, i);
@@ -139,7 +139,8 @@ static void check_marks(const gufo_model *file, const char *label)
     gufo_error error = no_error();
 
     for (size_t i = 0; i < COUNT_OF(marks); i++) {
-        check(gufo_tensor_find(file, marks[i] < MIB(4400) ? "low" : "high", &tensor), "%s", label);
+        check(gufo_model_tensor_find(file, marks[i] < MIB(4400) ? "low" : "high", &tensor), "%s",
+              label);
         check_ok(gufo_model_read_raw(file, marks[i], bytes, sizeof bytes, &error), &error,
                  "%s, mark %zu", label, i);
         check_pattern(bytes, (unsigned)i, sizeof bytes, label);
@@ -159,7 +160,7 @@ static void check_small(const gufo_model *file, const char *name, unsigned seed,
     gufo_error error = no_error();
     const void *data;
 
-    check(gufo_tensor_find(file, name, &tensor), "%s, %s", label, name);
+    check(gufo_model_tensor_find(file, name, &tensor), "%s, %s", label, name);
     check_ok(gufo_tensor_read_raw(file, &tensor, 0, bytes, sizeof bytes, &error), &error, "%s",
              label);
     check_pattern(bytes, seed, sizeof bytes, label);
@@ -192,12 +193,12 @@ static void test_open(void **state)
         for (size_t i = 0; i < COUNT_OF(flags); i++) {
             gufo_open_options options = {.flags = flags[i]};
             gufo_error error = no_error();
-            gufo_model *file = gufo_open(large.path.text, &options, &error);
+            gufo_model *file = gufo_model_open(large.path.text, &options, &error);
 
             check(file != NULL, "%s: %s", encoding_name(all_encodings[e]), error.message);
             check_large(file, &large, flags[i] != GUFO_OPEN_NO_MAP && SIZE_MAX > UINT32_MAX,
                         encoding_name(all_encodings[e]));
-            gufo_close(file);
+            gufo_model_free(file);
         }
         folder_remove(&f);
     }
@@ -219,12 +220,12 @@ static void test_source(void **state)
     int fd = open(large.path.text, O_RDONLY);
     gufo_source source = {.context = &fd, .size = large.size, .read = read_descriptor};
     gufo_error error = no_error();
-    gufo_model *file = gufo_open_source(&source, NULL, &error);
+    gufo_model *file = gufo_model_open_source(&source, NULL, &error);
 
     (void)state;
     check(file != NULL, "%s", error.message);
     check_large(file, &large, false, "source");
-    gufo_close(file);
+    gufo_model_free(file);
     close(fd);
     folder_remove(&f);
 }
@@ -257,18 +258,18 @@ static void check_cut(const large_file *large, uint64_t size, uint64_t available
     gufo_tensor tensor;
 
     check(truncate(large->path.text, (off_t)size) == 0, "%" PRIu64, size);
-    check(gufo_open(large->path.text, NULL, &error) == NULL, "%" PRIu64, size);
+    check(gufo_model_open(large->path.text, NULL, &error) == NULL, "%" PRIu64, size);
     check_u64(error.code, GUFO_E_TRUNCATED, "%s", error.message);
     check_u64(error.offset, size, "%s", error.message);
     check_findings(large, "data-truncated", size);
-    file = gufo_open(large->path.text, &options, &error);
+    file = gufo_model_open(large->path.text, &options, &error);
     check(file != NULL, "%s", error.message);
     for (size_t i = 0; i < COUNT_OF(tensors); i++) {
-        check(gufo_tensor_at(file, i, &tensor), "%zu", i);
+        check(gufo_model_tensor_at(file, i, &tensor), "%zu", i);
         check_u64(tensor.size, tensors[i].size, "%zu", i);
         check_u64(tensor.available, available[i], "%zu", i);
     }
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_truncated(void **state)
@@ -308,12 +309,12 @@ static void test_unknown_type(void **state)
     builder_free(&head);
     if (!written)
         skip_large(&f);
-    file = gufo_open(path.text, NULL, &error);
+    file = gufo_model_open(path.text, NULL, &error);
     check(file != NULL, "%s", error.message);
-    check(gufo_tensor_find(file, "unknown", &tensor) && !tensor.size_known, "unknown");
+    check(gufo_model_tensor_find(file, "unknown", &tensor) && !tensor.size_known, "unknown");
     check_u64(tensor.size, tensors[3].offset, "unknown");
     check_small(file, "last", 13, SIZE_MAX > UINT32_MAX, "unknown");
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&f);
 }
 
@@ -325,20 +326,20 @@ static void test_set(void **state)
     large_file first = large_new(&f, "m-00001-of-00002.gguf", (encoding){3, false}, 0);
     large_file second = large_new(&f, "m-00002-of-00002.gguf", (encoding){3, false}, 1);
     gufo_error error = no_error();
-    gufo_model *set = gufo_open(first.path.text, NULL, &error);
+    gufo_model *set = gufo_model_open(first.path.text, NULL, &error);
     gufo_tensor tensor;
     uint64_t total = 0;
 
     (void)state;
     check(set != NULL, "%s", error.message);
-    check_u64(gufo_tensor_count(set), 2 * COUNT_OF(tensors), "set");
-    for (uint64_t i = 0; gufo_tensor_at(set, i, &tensor); i++)
+    check_u64(gufo_model_tensor_count(set), 2 * COUNT_OF(tensors), "set");
+    for (uint64_t i = 0; gufo_model_tensor_at(set, i, &tensor); i++)
         total += tensor.size;
     check_u64(total, 2 * DATA_SIZE, "set");
-    check(gufo_tensor_find(set, "more_after_8", &tensor), "set");
+    check(gufo_model_tensor_find(set, "more_after_8", &tensor), "set");
     check_u64(tensor.shard, 1, "set");
     check_u64(tensor.offset, second.data_offset + tensors[3].offset, "set");
-    gufo_close(set);
+    gufo_model_free(set);
     folder_remove(&f);
 }
 
@@ -404,10 +405,10 @@ static void test_plan_opens(void **state)
     gufo_document_free(d);
     if (!written)
         skip_large(&f);
-    file = gufo_open(path.text, NULL, &error);
+    file = gufo_model_open(path.text, NULL, &error);
     check(file != NULL, "%s", error.message);
     check_large(file, &large, SIZE_MAX > UINT32_MAX, "planned");
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&f);
 }
 

@@ -83,11 +83,11 @@ static void check_limit(const limit_row *row, encoding e, int step)
     } else {
         uint8_t *copy = builder_exact_copy(&b, b.len);
         gufo_error error = no_error();
-        gufo_model *file = gufo_open_memory(copy, b.len, NULL, &error);
+        gufo_model *file = gufo_model_open_memory(copy, b.len, NULL, &error);
 
         check(file != NULL, "%s: %s", label, error.message);
         walk_file(file, copy, b.len, label);
-        gufo_close(file);
+        gufo_model_free(file);
         free(copy);
     }
     builder_free(&b);
@@ -128,7 +128,7 @@ static void test_long_keys(void **state)
             build_key(&b, len);
             if (counts)
                 b.data[b.len - 6] = '\0';
-            file = gufo_open_memory(b.data, b.len, NULL, &error);
+            file = gufo_model_open_memory(b.data, b.len, NULL, &error);
             if (len <= GUFO_MAX_KEY + (counts ? 1u : 0u)) {
                 check(file != NULL, "key of %zu bytes: %s", len, error.message);
             } else {
@@ -137,7 +137,7 @@ static void test_long_keys(void **state)
                 check(strcmp(error.rule->name, "key-length") == 0, "%s", error.rule->name);
                 check_u64(error.offset, b.mark, "long key");
             }
-            gufo_close(file);
+            gufo_model_free(file);
             builder_free(&b);
         }
     }
@@ -159,9 +159,9 @@ static void test_name_with_counted_nul(void **state)
     builder_tensorn(&b, name, 65, GUFO_TYPE_F32, 1, dims, 0);
     builder_pad(&b, 32);
     file = open_built(&b, "65 bytes");
-    check(gufo_tensor_find(file, name, &tensor), "65 bytes");
+    check(gufo_model_tensor_find(file, name, &tensor), "65 bytes");
     check_u64(tensor.name.len, 64, "65 bytes");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -189,7 +189,7 @@ static builder file_with_counts(encoding e, uint64_t tensors, uint64_t entries)
 static void check_option(const builder *b, gufo_open_options options, bool opens, uint64_t offset)
 {
     gufo_error error = no_error();
-    gufo_model *file = gufo_open_memory(b->data, b->len, &options, &error);
+    gufo_model *file = gufo_model_open_memory(b->data, b->len, &options, &error);
 
     check((file != NULL) == opens, "%s", error.message);
     if (!opens) {
@@ -197,7 +197,7 @@ static void check_option(const builder *b, gufo_open_options options, bool opens
         check(error.rule != NULL && strcmp(error.rule->name, "count-limit") == 0, "option");
         check_u64(error.offset, offset, "option");
     }
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_option_limits(void **state)

@@ -30,24 +30,24 @@ static void test_many_keys(void **state)
         builder_kv_u32(&b, key, i);
     }
     file = open_built(&b, "many keys");
-    check_u64(gufo_metadata_count(file), MANY, "many keys");
+    check_u64(gufo_model_entry_count(file), MANY, "many keys");
     for (uint32_t i = 0; i < MANY; i++) {
         size_t len = make_name(key, i);
 
-        check(gufo_metadata_find(file, key, &entry), "%s", key);
+        check(gufo_model_find(file, key, &entry), "%s", key);
         check_u64(entry.value.as.u, i, "%s", key);
-        check(gufo_metadata_at(file, i, &entry), "%s", key);
+        check(gufo_model_entry_at(file, i, &entry), "%s", key);
         check_str(entry.key, key, "file order");
-        check(gufo_metadata_find_str(file, (gufo_str){key, len}, &entry), "%s", key);
-        check(!gufo_metadata_find_str(file, (gufo_str){key, len + 1}, &entry),
+        check(gufo_model_find_str(file, (gufo_str){key, len}, &entry), "%s", key);
+        check(!gufo_model_find_str(file, (gufo_str){key, len + 1}, &entry),
               "%s with its terminator", key);
         key[0] ^= 1; /* the same length, another first letter: absent, '1' and '0' apart */
         if (key[0] > '9')
-            check(!gufo_metadata_find(file, key, &entry), "%s", key);
+            check(!gufo_model_find(file, key, &entry), "%s", key);
         snprintf(key, sizeof key, "absent.%" PRIu32, i);
-        check(!gufo_metadata_find(file, key, &entry), "%s", key);
+        check(!gufo_model_find(file, key, &entry), "%s", key);
     }
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -67,21 +67,21 @@ static void test_many_tensors(void **state)
     }
     builder_pad(&b, 32);
     file = open_built(&b, "many tensors");
-    check_u64(gufo_tensor_count(file), MANY, "many tensors");
+    check_u64(gufo_model_tensor_count(file), MANY, "many tensors");
     for (uint32_t i = 0; i < MANY; i++) {
         size_t len = make_name(name, i);
 
-        check(gufo_tensor_find(file, name, &tensor), "%s", name);
+        check(gufo_model_tensor_find(file, name, &tensor), "%s", name);
         check_u64(tensor.type, i % 2 ? GUFO_TYPE_F16 : GUFO_TYPE_F32, "%s", name);
-        check(gufo_tensor_at(file, i, &tensor), "%s", name);
+        check(gufo_model_tensor_at(file, i, &tensor), "%s", name);
         check_str(tensor.name, name, "file order");
-        check(!gufo_tensor_find_str(file, (gufo_str){name, len - 1}, &tensor) ||
+        check(!gufo_model_tensor_find_str(file, (gufo_str){name, len - 1}, &tensor) ||
                   tensor.name.len == len - 1,
               "%s cut", name);
         snprintf(name, sizeof name, "absent.%" PRIu32, i);
-        check(!gufo_tensor_find(file, name, &tensor), "%s", name);
+        check(!gufo_model_tensor_find(file, name, &tensor), "%s", name);
     }
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -100,16 +100,16 @@ static void test_exactness(void **state)
         builder_kv_u32(&b, keys[i], i);
     file = open_built(&b, "exactness");
     for (uint32_t i = 0; i < COUNT_OF(keys); i++) {
-        check(gufo_metadata_find(file, keys[i], &entry), "%s", keys[i]);
+        check(gufo_model_find(file, keys[i], &entry), "%s", keys[i]);
         check_u64(entry.value.as.u, i, "%s", keys[i]);
     }
-    check(!gufo_metadata_find_str(file, (gufo_str){"a\0", 2}, &entry), "a with a NUL");
-    check(!gufo_metadata_find_str(file, (gufo_str){"a\0b", 3}, &entry), "a, NUL, b");
-    check(!gufo_metadata_find_str(file, (gufo_str){NULL, 0}, &entry), "nothing");
-    check(!gufo_metadata_find(file, "general.alignment", &entry), "general.alignment");
-    check(!gufo_metadata_find(file, "a.", &entry), "a.");
+    check(!gufo_model_find_str(file, (gufo_str){"a\0", 2}, &entry), "a with a NUL");
+    check(!gufo_model_find_str(file, (gufo_str){"a\0b", 3}, &entry), "a, NUL, b");
+    check(!gufo_model_find_str(file, (gufo_str){NULL, 0}, &entry), "nothing");
+    check(!gufo_model_find(file, "general.alignment", &entry), "general.alignment");
+    check(!gufo_model_find(file, "a.", &entry), "a.");
     check_u64(gufo_model_facts(file).alignment, 32, "alignment");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 

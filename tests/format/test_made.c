@@ -117,7 +117,7 @@ static gufo_model *open_made(maker *m)
     const gufo_open_options options = {.name = "made"};
     gufo_provider provider = provider_of(m);
     gufo_error error = no_error();
-    gufo_model *model = gufo_open_provider(&provider, &options, &error);
+    gufo_model *model = gufo_model_open_provider(&provider, &options, &error);
 
     check(model != NULL, "%s", error.message);
     return model;
@@ -139,7 +139,7 @@ static gufo_model *open_written(const gufo_model *made, const char *path)
     check_ok(gufo_job_run(job, &options, NULL, &error), &error, "run");
     gufo_job_free(job);
     gufo_document_free(d);
-    model = gufo_open(path, NULL, &error);
+    model = gufo_model_open(path, NULL, &error);
     check(model != NULL, "%s", error.message);
     return model;
 }
@@ -152,20 +152,20 @@ static void check_entries(const gufo_model *model)
     gufo_str text;
     uint64_t number;
 
-    check_u64(gufo_metadata_count(model), COUNT_OF(good_entries), "entries");
+    check_u64(gufo_model_entry_count(model), COUNT_OF(good_entries), "entries");
     for (uint64_t i = 0; i < COUNT_OF(good_entries); i++) {
-        check(gufo_metadata_at(model, i, &entry), "entry");
+        check(gufo_model_entry_at(model, i, &entry), "entry");
         check_view(entry.key, good_entries[i].key, "key");
         check(entry.offset == GUFO_NO_OFFSET && entry.value_offset == GUFO_NO_OFFSET &&
                   entry.end == GUFO_NO_OFFSET,
               "no place");
-        check(gufo_metadata_find_str(model, good_entries[i].key, &entry), "found");
+        check(gufo_model_find_str(model, good_entries[i].key, &entry), "found");
     }
-    check(!gufo_metadata_at(model, COUNT_OF(good_entries), &entry), "past the end");
-    check(!gufo_metadata_find(model, "absent", &entry), "absent");
-    check(gufo_get_u64(model, "{arch}.block_count", &number, NULL) == GUFO_OK && number == 2,
+    check(!gufo_model_entry_at(model, COUNT_OF(good_entries), &entry), "past the end");
+    check(!gufo_model_find(model, "absent", &entry), "absent");
+    check(gufo_model_get_u64(model, "{arch}.block_count", &number, NULL) == GUFO_OK && number == 2,
           "key");
-    check(gufo_get_str(model, "general.architecture", &text, NULL) == GUFO_OK, "text");
+    check(gufo_model_get_str(model, "general.architecture", &text, NULL) == GUFO_OK, "text");
     check_str(text, "llama", "text");
 }
 
@@ -174,10 +174,10 @@ static void check_tensors(const gufo_model *model)
     static const uint64_t sizes[] = {COLUMNS * ROWS * 4, COLUMNS * ROWS / 32 * 34};
     gufo_tensor tensor;
 
-    check_u64(gufo_tensor_count(model), COUNT_OF(good_tensors), "tensors");
+    check_u64(gufo_model_tensor_count(model), COUNT_OF(good_tensors), "tensors");
     for (uint64_t i = 0; i < COUNT_OF(good_tensors); i++) {
-        check(gufo_tensor_at(model, i, &tensor), "tensor");
-        check(gufo_tensor_find_str(model, good_tensors[i].name, &tensor), "found");
+        check(gufo_model_tensor_at(model, i, &tensor), "tensor");
+        check(gufo_model_tensor_find_str(model, good_tensors[i].name, &tensor), "found");
         check_u64(tensor.elements, COLUMNS * ROWS, "elements");
         check_u64(tensor.size, sizes[i], "size");
         check_u64(tensor.available, sizes[i], "available");
@@ -187,8 +187,8 @@ static void check_tensors(const gufo_model *model)
               "the rest");
         check(gufo_tensor_raw(model, &tensor) == NULL, "no bytes in memory");
     }
-    check(!gufo_tensor_at(model, COUNT_OF(good_tensors), &tensor), "past the end");
-    check(!gufo_tensor_find(model, "absent", &tensor), "absent");
+    check(!gufo_model_tensor_at(model, COUNT_OF(good_tensors), &tensor), "past the end");
+    check(!gufo_model_tensor_find(model, "absent", &tensor), "absent");
 }
 
 static void test_look(void **state)
@@ -207,7 +207,7 @@ static void test_look(void **state)
     check(gufo_model_damage(model) == NULL && gufo_model_has_data(model), "sound");
     check(gufo_model_unchanged(model, NULL) == GUFO_OK, "unchanged");
     check_u64(m.closed, 0, "open");
-    gufo_close(model);
+    gufo_model_free(model);
     check_u64(m.closed, 1, "closed");
 }
 
@@ -223,8 +223,8 @@ static void test_data(void **state)
     gufo_tensor in_made, in_file;
 
     (void)state;
-    for (uint64_t i = 0; gufo_tensor_at(made, i, &in_made); i++) {
-        check(gufo_tensor_at(written, i, &in_file), "tensor");
+    for (uint64_t i = 0; gufo_model_tensor_at(made, i, &in_made); i++) {
+        check(gufo_model_tensor_at(written, i, &in_file), "tensor");
         for (uint64_t from = 0; from <= in_made.size; from += 67)
             for (size_t size = 0; from + size <= in_made.size; size += 51) {
                 check_ok(gufo_tensor_read_raw(made, &in_made, from, a, size, &error), &error, "a");
@@ -246,8 +246,8 @@ static void test_data(void **state)
                 check(memcmp(x, y, (size_t)rows * COLUMNS * sizeof *x) == 0, "numbers");
             }
     }
-    gufo_close(written);
-    gufo_close(made);
+    gufo_model_free(written);
+    gufo_model_free(made);
     folder_remove(&f);
 }
 
@@ -264,11 +264,11 @@ static void test_work(void **state)
     findings found;
 
     (void)state;
-    for (uint64_t i = 0; gufo_tensor_at(made, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(made, i, &tensor); i++) {
         gufo_stats a, b;
 
         check_ok(gufo_stats_scan(made, &tensor, 0, NULL, &a, &error), &error, "made");
-        check(gufo_tensor_at(written, i, &tensor), "tensor");
+        check(gufo_model_tensor_at(written, i, &tensor), "tensor");
         check_ok(gufo_stats_scan(written, &tensor, 0, NULL, &b, &error), &error, "written");
         check(memcmp(&a, &b, sizeof a) == 0, "statistics");
     }
@@ -280,8 +280,8 @@ static void test_work(void **state)
     check_ok(gufo_model_check_data(made, NULL, findings_add, &found, &error), &error, "data");
     check_u64(found.count, 0, "sound");
     findings_free(&found);
-    gufo_close(written);
-    gufo_close(made);
+    gufo_model_free(written);
+    gufo_model_free(made);
     folder_remove(&f);
 }
 
@@ -308,7 +308,7 @@ static void test_no_file(void **state)
     job = gufo_job_split(model, &split, &error);
     check(job == NULL, "split");
     check_error_shape(&error, GUFO_E_ARGUMENT, "split");
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 /* A provider that fails says why, or the library says what. */
@@ -322,7 +322,7 @@ static void test_failing_rows(void **state)
 
     (void)state;
     m.fails = true;
-    check(gufo_tensor_at(model, 0, &tensor), "tensor");
+    check(gufo_model_tensor_at(model, 0, &tensor), "tensor");
     check_status(gufo_tensor_decode(model, &tensor, 1, 1, out, NULL, &error), GUFO_E_IO, &error,
                  "fails");
     check(strstr(error.message, "nothing to make it from") != NULL, "%s", error.message);
@@ -331,7 +331,7 @@ static void test_failing_rows(void **state)
     tensor.name = gufo_str_of("another");
     check_status(gufo_tensor_read_raw(model, &tensor, 0, out, 4, &error), GUFO_E_ARGUMENT, &error,
                  "of another model");
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 typedef struct mistake {
@@ -385,7 +385,7 @@ static void test_mistakes(void **state)
         m.tensors = tensors;
         m.bad_entry = row->bad_entry;
         m.bad_tensor = row->bad_tensor;
-        check(gufo_open_provider(&provider, NULL, &error) == NULL, "%s: opens", row->label);
+        check(gufo_model_open_provider(&provider, NULL, &error) == NULL, "%s: opens", row->label);
         check_u64(m.closed, 1, "%s: closed", row->label);
         check(error.rule == NULL ? row->rule == NULL
                                  : row->rule != NULL && strcmp(error.rule->name, row->rule) == 0,
@@ -410,7 +410,7 @@ static void test_limits(void **state)
 
         options.reserved[1] = i == 2;
         provider.reserved[2] = i == 3;
-        check(gufo_open_provider(&provider, &options, &error) == NULL, "row %zu", i);
+        check(gufo_model_open_provider(&provider, &options, &error) == NULL, "row %zu", i);
         check_error_shape(&error, i < 2 ? GUFO_E_LIMIT : GUFO_E_ARGUMENT, "limits");
         check_u64(m.closed, 1, "row %zu", i);
     }
@@ -426,9 +426,9 @@ static void test_limits(void **state)
 
         c.calls = 0;
         c.fail_at = n;
-        model = gufo_open_provider(&provider, &options, &error);
+        model = gufo_model_open_provider(&provider, &options, &error);
         status = model != NULL ? GUFO_OK : error.code;
-        gufo_close(model);
+        gufo_model_free(model);
         check_u64(m.closed, 1, "request %zu", n);
         check_u64(c.in_use, 0, "request %zu", n);
     }

@@ -75,7 +75,7 @@ static gufo_model *open_made(fickle *f)
     const gufo_open_options options = {.name = "fickle"};
     gufo_provider provider = provider_of(f);
     gufo_error error = no_error();
-    gufo_model *model = gufo_open_provider(&provider, &options, &error);
+    gufo_model *model = gufo_model_open_provider(&provider, &options, &error);
 
     check(model != NULL, "%s", error.message);
     return model;
@@ -130,7 +130,7 @@ static gufo_status compare_first(const gufo_model *model, gufo_error *error)
     gufo_model *b = open_made(&other);
     gufo_status status = gufo_compare(model, b, NULL, NULL, NULL, error);
 
-    gufo_close(b);
+    gufo_model_free(b);
     return status;
 }
 
@@ -141,7 +141,7 @@ static gufo_status compare_second(const gufo_model *model, gufo_error *error)
     gufo_status status = gufo_compare(a, model, NULL, NULL, NULL, error);
 
     check(status == GUFO_OK || error->role == GUFO_FILE_SECOND_INPUT, "%d", (int)error->role);
-    gufo_close(a);
+    gufo_model_free(a);
     return status;
 }
 
@@ -176,7 +176,7 @@ static void test_lost(void **state)
                          lost);
             check(none || strcmp(error.file, "fickle") == 0, "%s, %u: %s", uses[i].label, lost,
                   error.file);
-            gufo_close(model);
+            gufo_model_free(model);
         }
 }
 
@@ -198,7 +198,7 @@ static void test_changes(void **state)
         check_status(gufo_document_changes(d, ignore_change, NULL, &error), GUFO_E_CHANGED, &error,
                      "%u", lost);
         gufo_document_free(d);
-        gufo_close(model);
+        gufo_model_free(model);
     }
 }
 
@@ -233,7 +233,7 @@ static void test_other_shape(void **state)
     check(job != NULL, "%s", error.message);
     check_status(run_job(&f, job, true, &error), GUFO_E_CHANGED, &error, "other shape");
     f.other_shape = false;
-    check(gufo_tensor_at(model, 0, &tensor), "tensor");
+    check(gufo_model_tensor_at(model, 0, &tensor), "tensor");
     f.other_shape = true;
     check_status(gufo_tensor_decode(model, &tensor, 0, 1, room, NULL, &error), GUFO_E_CHANGED,
                  &error, "decode");
@@ -242,7 +242,7 @@ static void test_other_shape(void **state)
     check_u64(f.reads, 0, "rows");
     gufo_job_free(job);
     gufo_document_free(d);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 /* Names that grow between two looks. */
@@ -265,11 +265,11 @@ static void test_longer_names(void **state)
 
     (void)state;
     provider.tensor_at = growing_tensor_at;
-    model = gufo_open_provider(&provider, NULL, &error);
+    model = gufo_model_open_provider(&provider, NULL, &error);
     check(model != NULL, "%s", error.message);
     f.reads = 1; /* from now on looks are counted */
     check_status(quantize(model, &error), GUFO_E_CHANGED, &error, "longer names");
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 /* An alignment that becomes another entry, with a value that no alignment has, at each look. */
@@ -298,7 +298,7 @@ static void test_alignment(void **state)
         f.patience = patience;
         provider.entry_count = 1;
         provider.entry_at = turning_entry_at;
-        model = gufo_open_provider(&provider, NULL, &error);
+        model = gufo_model_open_provider(&provider, NULL, &error);
         if (model != NULL) {
             uint32_t alignment = gufo_model_facts(model).alignment;
 
@@ -306,7 +306,7 @@ static void test_alignment(void **state)
                   alignment, patience);
         }
         *(model != NULL ? &opened : &refused) += 1;
-        gufo_close(model);
+        gufo_model_free(model);
     }
     check(opened > 0 && refused > 0, "%u opened, %u refused", opened, refused);
 }
@@ -329,7 +329,7 @@ static void test_empty(void **state)
     check_u64(f.reads, 0, "rows");
     gufo_job_free(job);
     gufo_document_free(d);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 /* ---- claims --------------------------------------------------------------------------------- */
@@ -351,7 +351,7 @@ static void test_claims(void **state)
             provider.entry_count = GUFO_MAX_COUNT;
         else
             provider.tensor_count = GUFO_MAX_COUNT;
-        check(gufo_open_provider(&provider, &options, &error) == NULL, "claim %u", i);
+        check(gufo_model_open_provider(&provider, &options, &error) == NULL, "claim %u", i);
         check_error_shape(&error, GUFO_E_ARGUMENT, "claim");
         check(c.peak < 65536, "claim %u: %zu bytes", i, (size_t)c.peak);
         check_u64(c.in_use, 0, "claim %u", i);
@@ -401,13 +401,13 @@ static void test_errors(void **state)
         f.reason = &reason;
         f.status = rows[i].status;
         memset(&error, 'e', sizeof error);
-        check(gufo_tensor_at(model, 0, &tensor), "tensor");
+        check(gufo_model_tensor_at(model, 0, &tensor), "tensor");
         check_u64(gufo_tensor_decode(model, &tensor, 0, 1, out, NULL, &error), rows[i].passed, "%s",
                   rows[i].label);
         check_passed_on(&error, rows[i].passed, rows[i].label);
         check(rows[i].expected == NULL || strcmp(error.message, rows[i].expected) == 0, "%s: %s",
               rows[i].label, error.message);
-        gufo_close(model);
+        gufo_model_free(model);
     }
 }
 
@@ -429,7 +429,7 @@ static void test_source_errors(void **state)
 
     (void)state;
     memset(&error, 'e', sizeof error);
-    check(gufo_open_source(&source, NULL, &error) == NULL, "opens");
+    check(gufo_model_open_source(&source, NULL, &error) == NULL, "opens");
     check_passed_on(&error, GUFO_E_IO, "source");
 }
 

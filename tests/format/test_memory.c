@@ -20,7 +20,7 @@ static gufo_model *open_counted(const builder *b, counter *c, unsigned flags)
     counter_init(c);
     allocator = counter_allocator(c); /* copied by open: this one may go */
     options.allocator = &allocator;
-    file = gufo_open_memory(b->data, b->len, &options, &error);
+    file = gufo_model_open_memory(b->data, b->len, &options, &error);
     check(file != NULL, "%s", error.message);
     return file;
 }
@@ -69,7 +69,7 @@ static void test_bound(void **state)
                   "%" PRIu32 " entries, %" PRIu32 " tensors: %zu bytes, at most "
                   "%zu are promised",
                   rows[i].entries, rows[i].tensors, c.peak, bound);
-            gufo_close(file);
+            gufo_model_free(file);
             check_u64(c.in_use, 0, "row %zu: leak", i);
         }
         builder_free(&b);
@@ -102,7 +102,7 @@ static void test_content_is_free(void **state)
     check(c.peak <= FIXED_MEMORY + 4 * PER_ITEM, "peak %zu", c.peak);
     walk_file(file, b.data, b.len, "content");
     check(c.peak <= FIXED_MEMORY + 4 * PER_ITEM, "peak %zu after walking", c.peak);
-    gufo_close(file);
+    gufo_model_free(file);
     check_u64(c.in_use, 0, "leak");
     builder_free(&b);
 }
@@ -134,13 +134,14 @@ static void test_holes(void **state)
             counter_init(&c);
             allocator = counter_allocator(&c);
             options.allocator = &allocator;
-            file = gufo_open_memory(b.data, b.len, &options, &error);
+            file = gufo_model_open_memory(b.data, b.len, &options, &error);
             check((file != NULL) == (flags == GUFO_OPEN_LENIENT), "row %zu", i);
             check(c.peak <= FIXED_MEMORY + PER_ITEM * (size_t)(flags == 0 ? 1024 : 20000),
                   "row %zu: %zu bytes", i, c.peak);
             if (flags == GUFO_OPEN_LENIENT)
-                check(gufo_metadata_count(file) + gufo_tensor_count(file) < 20000, "row %zu", i);
-            gufo_close(file);
+                check(gufo_model_entry_count(file) + gufo_model_tensor_count(file) < 20000,
+                      "row %zu", i);
+            gufo_model_free(file);
             check_u64(c.in_use, 0, "row %zu: leak", i);
         }
         builder_free(&b);
@@ -160,7 +161,7 @@ static void test_linear(void **state)
 
         peak[i] = c.peak;
         calls[i] = c.calls;
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
     for (size_t i = 1; i < 3; i++) {
@@ -209,10 +210,10 @@ static bool work_open_memory(const gufo_allocator *allocator, const void *contex
 {
     const builder *b = context;
     gufo_open_options options = {.allocator = allocator};
-    gufo_model *file = gufo_open_memory(b->data, b->len, &options, error);
+    gufo_model *file = gufo_model_open_memory(b->data, b->len, &options, error);
     bool good = file != NULL;
 
-    gufo_close(file);
+    gufo_model_free(file);
     return good;
 }
 
@@ -228,9 +229,9 @@ static bool work_open_lenient(const gufo_allocator *allocator, const void *conte
     findings_init(&found);
     options.on_finding = findings_add;
     options.finding_context = &found;
-    file = gufo_open_memory(b->data, b->len, &options, error);
+    file = gufo_model_open_memory(b->data, b->len, &options, error);
     good = file != NULL && gufo_model_check(file, findings_add, &found, error) == GUFO_OK;
-    gufo_close(file);
+    gufo_model_free(file);
     findings_free(&found);
     return good;
 }
@@ -242,10 +243,10 @@ static bool work_open_source(const gufo_allocator *allocator, const void *contex
     test_source state;
     gufo_source source = source_over(&state, b->data, b->len);
     gufo_open_options options = {.allocator = allocator};
-    gufo_model *file = gufo_open_source(&source, &options, error);
+    gufo_model *file = gufo_model_open_source(&source, &options, error);
     bool good = file != NULL;
 
-    gufo_close(file);
+    gufo_model_free(file);
     return good && state.closed == 1;
 }
 
@@ -258,10 +259,10 @@ static bool work_open_path(const gufo_allocator *allocator, const void *context,
 {
     const path_case *c = context;
     gufo_open_options options = {.flags = c->flags, .allocator = allocator};
-    gufo_model *file = gufo_open(c->path, &options, error);
+    gufo_model *file = gufo_model_open(c->path, &options, error);
     bool good = file != NULL;
 
-    gufo_close(file);
+    gufo_model_free(file);
     return good;
 }
 
@@ -286,9 +287,9 @@ static bool work_pipe(const gufo_allocator *allocator, const void *context, gufo
     bool good;
 
     feeder_start(&f, b->data, b->len);
-    file = gufo_open_fd(f.fd, &options, error);
+    file = gufo_model_open_fd(f.fd, &options, error);
     good = file != NULL;
-    gufo_close(file);
+    gufo_model_free(file);
     feeder_end(&f);
     return good;
 }
@@ -328,10 +329,10 @@ static void test_failing_files(void **state)
 static bool work_set(const gufo_allocator *allocator, const void *context, gufo_error *error)
 {
     gufo_open_options options = {.allocator = allocator};
-    gufo_model *set = gufo_open(context, &options, error);
+    gufo_model *set = gufo_model_open(context, &options, error);
     bool good = set != NULL;
 
-    gufo_close(set);
+    gufo_model_free(set);
     return good;
 }
 
@@ -457,7 +458,7 @@ static void test_failing_job_keeps_target(void **state)
 static bool work_copy(const gufo_allocator *allocator, const void *context, gufo_error *error)
 {
     const builder *b = context;
-    gufo_model *file = gufo_open_memory(b->data, b->len, NULL, NULL);
+    gufo_model *file = gufo_model_open_memory(b->data, b->len, NULL, NULL);
     gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ, .allocator = allocator};
     gufo_document *d = gufo_document_new(&options, error);
     gufo_layout layout;
@@ -468,7 +469,7 @@ static bool work_copy(const gufo_allocator *allocator, const void *context, gufo
                 gufo_document_layout(d, NULL, &layout, error) == GUFO_OK;
 
     gufo_document_free(d);
-    gufo_close(file);
+    gufo_model_free(file);
     return good;
 }
 

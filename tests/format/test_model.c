@@ -85,9 +85,9 @@ static void check_three(const gufo_model *model, const char *label)
     uint64_t blocks = 0;
 
     check_u64(gufo_model_shard_count(model), SHARDS, "%s", label);
-    check_u64(gufo_tensor_count(model), SHARDS, "%s", label);
+    check_u64(gufo_model_tensor_count(model), SHARDS, "%s", label);
     check(gufo_model_shard(model, SHARDS) == NULL, "%s: past the end", label);
-    check_ok(gufo_get_u64(model, "{arch}.block_count", &blocks, NULL), &(gufo_error){0}, "%s",
+    check_ok(gufo_model_get_u64(model, "{arch}.block_count", &blocks, NULL), &(gufo_error){0}, "%s",
              label);
     check_u64(blocks, 7, "%s", label);
     for (uint32_t i = 0; i < SHARDS; i++) {
@@ -95,8 +95,8 @@ static void check_three(const gufo_model *model, const char *label)
 
         check(shard != NULL && gufo_model_shard_count(shard) == 1, "%s", label);
         check(gufo_model_shard(shard, 0) == shard, "%s: a shard lends itself", label);
-        check(gufo_tensor_at(model, i, &tensor) && tensor.shard == i, "%s", label);
-        check(gufo_tensor_at(shard, 0, &lent) && lent.shard == 0, "%s", label);
+        check(gufo_model_tensor_at(model, i, &tensor) && tensor.shard == i, "%s", label);
+        check(gufo_model_tensor_at(shard, 0, &lent) && lent.shard == 0, "%s", label);
         check_view(tensor.name, lent.name, "%s", label);
         /* Its own tensor, and as the model tells it. */
         check_ok(gufo_tensor_read_raw(shard, &lent, 0, numbers, sizeof numbers, NULL),
@@ -108,7 +108,8 @@ static void check_three(const gufo_model *model, const char *label)
         check_ok(gufo_tensor_decode(model, &tensor, 0, 1, numbers, NULL, NULL), &(gufo_error){0},
                  "%s", label);
         check(numbers[3] == (float)(10 * i + 3), "%s: model, tensor %u", label, i);
-        check(gufo_tensor_find_str(model, lent.name, &tensor) && tensor.shard == i, "%s", label);
+        check(gufo_model_tensor_find_str(model, lent.name, &tensor) && tensor.shard == i, "%s",
+              label);
     }
     check_u64(gufo_model_facts(model).size,
               gufo_model_facts(gufo_model_shard(model, 0)).size +
@@ -140,11 +141,11 @@ static void test_set_and_list(void **state)
 
     (void)state;
     write_shards(&f);
-    model = gufo_open(shard_path(&f, 0).text, NULL, &error);
+    model = gufo_model_open(shard_path(&f, 0).text, NULL, &error);
     check(model != NULL, "%s", error.message);
     check_three(model, "by name");
     check(strcmp(gufo_model_name(model), shard_path(&f, 0).text) == 0, "name");
-    gufo_close(model);
+    gufo_model_free(model);
 
     check(rename(shard_path(&f, 0).text, first.text) == 0, "rename");
     fd = open(first.text, O_RDONLY);
@@ -152,14 +153,14 @@ static void test_set_and_list(void **state)
                             gufo_input_memory(third.data, third.len)};
 
     inputs[1].name = "a source";
-    model = gufo_open_shards(inputs, 3, NULL, &error);
+    model = gufo_model_open_shards(inputs, 3, NULL, &error);
     check(model != NULL, "%s", error.message);
     check(close(fd) == 0, "the descriptor stays the caller's");
     check_three(model, "list");
     check(gufo_model_name(model) == NULL, "no name");
     check(strcmp(gufo_model_name(gufo_model_shard(model, 1)), "a source") == 0, "name");
     check_u64(from.closed, 0, "open");
-    gufo_close(model);
+    gufo_model_free(model);
     check_u64(from.closed, 1, "closed once");
     check(gufo_model_name(NULL) == NULL, "no model");
     builder_free(&second);
@@ -196,7 +197,7 @@ static void test_wrong_lists(void **state)
             snprintf(names[i], sizeof names[i], "file %zu", i);
             inputs[i].name = names[i];
         }
-        check(gufo_open_shards(inputs, rows[r].count, NULL, &error) == NULL, "row %zu", r);
+        check(gufo_model_open_shards(inputs, rows[r].count, NULL, &error) == NULL, "row %zu", r);
         check_error_shape(&error, rows[r].status, "list");
         for (size_t i = 0; i < rows[r].count; i++)
             check_u64(from[i].closed, 1, "row %zu, source %zu", r, i);
@@ -236,9 +237,9 @@ static void test_list_without_memory(void **state)
         }
         c.calls = 0;
         c.fail_at = n;
-        model = gufo_open_shards(inputs, 3, &options, &error);
+        model = gufo_model_open_shards(inputs, 3, &options, &error);
         status = model != NULL ? GUFO_OK : error.code;
-        gufo_close(model);
+        gufo_model_free(model);
         check_u64(c.in_use, 0, "request %zu", n);
         for (size_t i = 0; i < 3; i++)
             check_u64(from[i].closed, 1, "request %zu, source %zu", n, i);
@@ -260,16 +261,16 @@ static gufo_model *open_in(unsigned way, const char *path, const builder *b, byt
 
     switch (way) {
     case 0:
-        return gufo_open(path, options, error);
+        return gufo_model_open(path, options, error);
     case 1:
         fd = open(path, O_RDONLY);
-        model = gufo_open_fd(fd, options, error);
+        model = gufo_model_open_fd(fd, options, error);
         close(fd);
         return model;
     case 2:
-        return gufo_open_memory(b->data, b->len, options, error);
+        return gufo_model_open_memory(b->data, b->len, options, error);
     default:
-        return gufo_open_source(&source, options, error);
+        return gufo_model_open_source(&source, options, error);
     }
 }
 
@@ -303,7 +304,7 @@ static void test_shards_alone(void **state)
         model = open_in(way, path.text, &b, &from, &options, &error);
         check(model != NULL, "way %u: %s", way, error.message);
         check(strcmp(gufo_model_name(model), way == 0 ? path.text : "the options") == 0, "name");
-        gufo_close(model);
+        gufo_model_free(model);
     }
     builder_free(&b);
     folder_remove(&f);
@@ -323,24 +324,25 @@ static void test_names_of_shards(void **state)
     builder_header(&plain, 0, 1);
     builder_kv_str(&plain, "general.architecture", "llama");
     write_file(second.text, plain.data, plain.len);
-    check(gufo_open(second.text, NULL, &error) == NULL, "a later shard by its name");
+    check(gufo_model_open(second.text, NULL, &error) == NULL, "a later shard by its name");
     check_error_shape(&error, GUFO_E_SHARDS, "by its name");
     check(strstr(error.message, "shard 2 of 5") != NULL, "%s", error.message);
-    model = gufo_open(second.text, &just_this, &error);
+    model = gufo_model_open(second.text, &just_this, &error);
     check(model != NULL, "%s", error.message);
-    gufo_close(model);
-    check(gufo_open(folder_path(&f, "y-00002-of-00005.gguf").text, NULL, &error) == NULL, "absent");
+    gufo_model_free(model);
+    check(gufo_model_open(folder_path(&f, "y-00002-of-00005.gguf").text, NULL, &error) == NULL,
+          "absent");
     check_u64(error.code, GUFO_E_IO, "absent: %s", error.message);
 
     write_shards(&f);
     check(unlink(shard_path(&f, 1).text) == 0, "unlink");
-    check(gufo_open(shard_path(&f, 0).text, NULL, &error) == NULL, "one is missing");
+    check(gufo_model_open(shard_path(&f, 0).text, NULL, &error) == NULL, "one is missing");
     check_u64(error.code, GUFO_E_SHARDS, "missing");
     check(strcmp(error.file, shard_path(&f, 1).text) == 0, "%s", error.file);
     check_u64(error.file_index, 1, "missing");
-    model = gufo_open(shard_path(&f, 0).text, &just_this, &error);
+    model = gufo_model_open(shard_path(&f, 0).text, &just_this, &error);
     check(model != NULL && gufo_model_shard_count(model) == 1, "just the first");
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&plain);
     folder_remove(&f);
 }
@@ -358,13 +360,13 @@ static void test_long_names(void **state)
     (void)state;
     memset(name, 'a', LONG);
     strcpy(name + LONG - 9, "/end.gguf");
-    check(gufo_open_memory("no", 2, &options, &error) == NULL, "two bytes");
+    check(gufo_model_open_memory("no", 2, &options, &error) == NULL, "two bytes");
     check_u64(strlen(error.file), sizeof error.file - 1, "as much as there is room");
     check(strncmp(error.file, "...aaa", 6) == 0, "%.20s", error.file);
     check(strcmp(error.file + strlen(error.file) - 9, "/end.gguf") == 0, "the tail");
     name[LONG - 9] = '\0';
     name[sizeof error.file - 1] = '\0';
-    check(gufo_open_memory("no", 2, &options, &error) == NULL, "two bytes");
+    check(gufo_model_open_memory("no", 2, &options, &error) == NULL, "two bytes");
     check(strcmp(error.file, name) == 0, "one that just fits");
 }
 
@@ -380,23 +382,23 @@ static void test_reading_names_files(void **state)
 
     (void)state;
     write_shards(&f);
-    model = gufo_open(shard_path(&f, 0).text, NULL, &error);
-    check(model != NULL && gufo_tensor_at(model, 2, &tensor), "%s", error.message);
+    model = gufo_model_open(shard_path(&f, 0).text, NULL, &error);
+    check(model != NULL && gufo_model_tensor_at(model, 2, &tensor), "%s", error.message);
     check_status(gufo_tensor_read_raw(model, &tensor, tensor.size, &byte, 1, &error), GUFO_E_RANGE,
                  &error, "past the end");
     check(strcmp(error.file, shard_path(&f, 2).text) == 0 && error.file_index == 2, "%s",
           error.file);
-    check_status(gufo_get_u64(model, "absent", &number, &error), GUFO_E_NOT_FOUND, &error,
+    check_status(gufo_model_get_u64(model, "absent", &number, &error), GUFO_E_NOT_FOUND, &error,
                  "absent");
     check(strcmp(error.file, shard_path(&f, 0).text) == 0, "%s", error.file);
-    check_status(gufo_get_u64(model, "general.architecture", &number, &error), GUFO_E_TYPE, &error,
-                 "a text");
+    check_status(gufo_model_get_u64(model, "general.architecture", &number, &error), GUFO_E_TYPE,
+                 &error, "a text");
     check(strcmp(error.file, shard_path(&f, 0).text) == 0, "%s", error.file);
     check(truncate(shard_path(&f, 1).text, 100) == 0, "truncate");
     check_status(gufo_model_unchanged(model, &error), GUFO_E_CHANGED, &error, "changed");
     check(strcmp(error.file, shard_path(&f, 1).text) == 0 && error.file_index == 1, "%s",
           error.file);
-    gufo_close(model);
+    gufo_model_free(model);
     folder_remove(&f);
 }
 
@@ -414,21 +416,22 @@ static void test_reserved(void **state)
         gufo_source source = source_of(&from);
 
         options.reserved[i] = 1;
-        check(gufo_open_source(&source, &options, &error) == NULL, "options");
+        check(gufo_model_open_source(&source, &options, &error) == NULL, "options");
         check_error_shape(&error, GUFO_E_ARGUMENT, "options");
         check_u64(from.closed, 1, "closed");
-        check(gufo_open(".", &options, &error) == NULL && error.code == GUFO_E_ARGUMENT, "a path");
+        check(gufo_model_open(".", &options, &error) == NULL && error.code == GUFO_E_ARGUMENT,
+              "a path");
         input.reserved[i] = 1;
-        check(gufo_open_shards(&input, 1, NULL, &error) == NULL, "input");
+        check(gufo_model_open_shards(&input, 1, NULL, &error) == NULL, "input");
         check_error_shape(&error, GUFO_E_ARGUMENT, "input");
         input.reserved[i] = 0;
     }
     input.kind = (gufo_input_kind)7;
     gufo_input several[] = {gufo_input_path("none-1.gguf"), gufo_input_path(NULL)};
 
-    check(gufo_open_shards(several, 2, NULL, &error) == NULL, "path");
+    check(gufo_model_open_shards(several, 2, NULL, &error) == NULL, "path");
     check(error.role == GUFO_FILE_INPUT && error.file_index == 1, "slot %u", error.file_index);
-    check(gufo_open_shards(&input, 1, NULL, &error) == NULL && error.code == GUFO_E_ARGUMENT,
+    check(gufo_model_open_shards(&input, 1, NULL, &error) == NULL && error.code == GUFO_E_ARGUMENT,
           "kind");
     builder_free(&b);
 }
@@ -465,12 +468,12 @@ static void test_arch_keys(void **state)
         builder_kv_u32(&b, ".odd", 7);
         if (rows[i].arch != NULL)
             builder_kv_str(&b, "general.architecture", rows[i].arch);
-        model = gufo_open_memory(b.data, b.len, NULL, &error);
+        model = gufo_model_open_memory(b.data, b.len, NULL, &error);
         check(model != NULL, "%s", error.message);
-        check_status(gufo_get_u64(model, rows[i].key, &number, &error), rows[i].status, &error,
-                     "row %zu", i);
+        check_status(gufo_model_get_u64(model, rows[i].key, &number, &error), rows[i].status,
+                     &error, "row %zu", i);
         check_u64(number, rows[i].status == GUFO_OK ? 7 : 0, "row %zu", i);
-        gufo_close(model);
+        gufo_model_free(model);
         builder_free(&b);
     }
 }
@@ -487,10 +490,10 @@ static void test_arch_failures(void **state)
     (void)state;
     builder_header(&b, 0, 1);
     builder_kv_u32(&b, "general.architecture", 7);
-    model = gufo_open_memory(b.data, b.len, NULL, &error);
-    check_status(gufo_get_u64(model, "{arch}.x", &number, &error), GUFO_E_NOT_FOUND, &error,
+    model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+    check_status(gufo_model_get_u64(model, "{arch}.x", &number, &error), GUFO_E_NOT_FOUND, &error,
                  "number");
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&b);
 
     counter_init(&c);
@@ -498,13 +501,13 @@ static void test_arch_failures(void **state)
     const gufo_open_options options = {.allocator = &allocator};
 
     b = make_shard(0, 1);
-    model = gufo_open_memory(b.data, b.len, &options, &error);
+    model = gufo_model_open_memory(b.data, b.len, &options, &error);
     check(model != NULL, "%s", error.message);
     c.calls = 0;
     c.fail_at = 1;
-    check_status(gufo_get_u64(model, "{arch}.block_count", &number, &error), GUFO_E_MEMORY, &error,
-                 "memory");
-    gufo_close(model);
+    check_status(gufo_model_get_u64(model, "{arch}.block_count", &number, &error), GUFO_E_MEMORY,
+                 &error, "memory");
+    gufo_model_free(model);
     builder_free(&b);
 }
 
@@ -521,10 +524,10 @@ static void test_no_error_wanted(void **state)
               "validate");
     check_u64(validate_fd(-1, NULL, findings_add, &found, NULL), GUFO_E_IO, "validate_fd");
     check_u64(found.count, 0, "findings");
-    check(gufo_open("/nonexistent/file.gguf", NULL, NULL) == NULL, "open");
-    check(gufo_open_fd(-1, NULL, NULL) == NULL, "open_fd");
-    check(gufo_open_memory("GGUF", 4, NULL, NULL) == NULL, "open_memory");
-    check(gufo_open("/nonexistent/file.gguf", NULL, NULL) == NULL, "set_open");
+    check(gufo_model_open("/nonexistent/file.gguf", NULL, NULL) == NULL, "open");
+    check(gufo_model_open_fd(-1, NULL, NULL) == NULL, "open_fd");
+    check(gufo_model_open_memory("GGUF", 4, NULL, NULL) == NULL, "open_memory");
+    check(gufo_model_open("/nonexistent/file.gguf", NULL, NULL) == NULL, "set_open");
     findings_free(&found);
 }
 
@@ -551,9 +554,9 @@ static void test_source_without_close(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    check(gufo_open_source(&source, &options, &error) == NULL, "no memory");
+    check(gufo_model_open_source(&source, &options, &error) == NULL, "no memory");
     check_u64(error.code, GUFO_E_MEMORY, "no memory");
-    check(gufo_open_source(&source, NULL, &error) == NULL, "zeros");
+    check(gufo_model_open_source(&source, NULL, &error) == NULL, "zeros");
     check_u64(error.code, GUFO_E_NOT_GGUF, "zeros");
 }
 

@@ -27,14 +27,14 @@ static void test_metadata_only(void **state)
     gufo_open_options options = with_flags(GUFO_OPEN_METADATA_ONLY);
 
     (void)state;
-    assert_null(gufo_open_memory(b.data, b.len, NULL, NULL));
+    assert_null(gufo_model_open_memory(b.data, b.len, NULL, NULL));
     for (way w = 0; w < WAY_COUNT; w++) {
         gufo_tensor t;
         opened o;
 
         open_way(&o, w, b.data, b.len, &options);
         check(o.file != NULL, "%s: %s", way_name(w), o.error.message);
-        check(gufo_tensor_at(o.file, 1, &t), "%s", way_name(w));
+        check(gufo_model_tensor_at(o.file, 1, &t), "%s", way_name(w));
         check_u64(t.offset, gufo_model_facts(o.file).data_offset + 32, "%s", way_name(w));
         check_u64(t.size, 100, "%s", way_name(w));
         check_u64(t.available, 8, "%s", way_name(w));
@@ -64,7 +64,7 @@ static void test_metadata_only_refuses(void **state)
 
         builder_header(&b, 1, 0);
         builder_tensor(&b, "a", GUFO_TYPE_I8, 1, (uint64_t[]){64}, rows[i].offset);
-        assert_null(gufo_open_memory(b.data, b.len, &options, &error));
+        assert_null(gufo_model_open_memory(b.data, b.len, &options, &error));
         check(strcmp(error.rule->id, rows[i].rule) == 0, "%s: %s", rows[i].rule, error.message);
         builder_free(&b);
     }
@@ -122,12 +122,12 @@ static void test_as_ggml(void **state)
         gufo_model *file;
 
         rows[i].build(&b);
-        assert_null(gufo_open_memory(b.data, b.len, NULL, &error));
+        assert_null(gufo_model_open_memory(b.data, b.len, NULL, &error));
         check(strcmp(error.rule->id, rows[i].rule) == 0, "row %zu: %s", i, error.message);
-        file = gufo_open_memory(b.data, b.len, &options, &error);
+        file = gufo_model_open_memory(b.data, b.len, &options, &error);
         check((file != NULL) == rows[i].tolerated, "row %zu: %s", i, error.message);
         check(file == NULL || gufo_model_damage(file) == NULL, "row %zu is not damaged", i);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -161,15 +161,15 @@ static void test_no_read_ahead(void **state)
     gufo_open_options ahead = with_flags(GUFO_OPEN_METADATA_ONLY);
     upper_bound from = {.data = b.data, .size = b.len};
     gufo_source source = {.context = &from, .size = 1 << 20, .read = read_exactly};
-    gufo_model *file = gufo_open_source(&source, &options, NULL);
+    gufo_model *file = gufo_model_open_source(&source, &options, NULL);
 
     (void)state;
     assert_non_null(file);
     check_u64(from.furthest, gufo_model_facts(file).infos_end, "no byte behind the infos");
-    gufo_close(file);
-    assert_null(gufo_open_source(&source, &ahead, NULL));
+    gufo_model_free(file);
+    assert_null(gufo_model_open_source(&source, &ahead, NULL));
     from.size = 50; /* ends inside the infos */
-    assert_null(gufo_open_source(&source, &options, NULL));
+    assert_null(gufo_model_open_source(&source, &options, NULL));
     builder_free(&b);
 }
 

@@ -26,7 +26,7 @@ static void for_encodings(const char *name, int first_version, int last_version,
         check_u64(gufo_model_facts(file).size, b.len, "%s", label);
         check(gufo_model_damage(file) == NULL, "%s: damage in a good file", label);
         test(file, label);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -37,7 +37,7 @@ static void expect_str(const gufo_model *file, const char *key, const void *text
     gufo_error error = no_error();
     gufo_str got = {NULL, 0};
 
-    check_ok(gufo_get_str(file, key, &got, &error), &error, "%s, %s", label, key);
+    check_ok(gufo_model_get_str(file, key, &got, &error), &error, "%s, %s", label, key);
     check_view(got, ((gufo_str){text, len}), "%s, %s", label, key);
 }
 
@@ -47,7 +47,7 @@ static void expect_u64(const gufo_model *file, const char *key, uint64_t expecte
     gufo_error error = no_error();
     uint64_t got = 0;
 
-    check_ok(gufo_get_u64(file, key, &got, &error), &error, "%s, %s", label, key);
+    check_ok(gufo_model_get_u64(file, key, &got, &error), &error, "%s, %s", label, key);
     check_u64(got, expected, "%s, %s", label, key);
 }
 
@@ -58,17 +58,18 @@ static void check_empty(const gufo_model *file, const char *label)
     gufo_entry entry;
     gufo_tensor tensor;
 
-    check_u64(gufo_metadata_count(file), 0, "%s", label);
-    check_u64(gufo_tensor_count(file), 0, "%s", label);
+    check_u64(gufo_model_entry_count(file), 0, "%s", label);
+    check_u64(gufo_model_tensor_count(file), 0, "%s", label);
     check_u64(gufo_model_facts(file).alignment, GUFO_DEFAULT_ALIGNMENT, "%s", label);
     check_u64(gufo_model_facts(file).data_size, 0, "%s", label);
     check_u64(gufo_model_facts(file).data_offset, 32, "%s", label);
     check_u64(gufo_model_facts(file).infos_end, gufo_model_facts(file).version == 1 ? 16 : 24, "%s",
               label);
-    check(!gufo_metadata_at(file, 0, &entry) && !gufo_metadata_find(file, "a", &entry) &&
-              !gufo_metadata_find(file, "", &entry),
+    check(!gufo_model_entry_at(file, 0, &entry) && !gufo_model_find(file, "a", &entry) &&
+              !gufo_model_find(file, "", &entry),
           "%s", label);
-    check(!gufo_tensor_at(file, 0, &tensor) && !gufo_tensor_find(file, "a", &tensor), "%s", label);
+    check(!gufo_model_tensor_at(file, 0, &tensor) && !gufo_model_tensor_find(file, "a", &tensor),
+          "%s", label);
 }
 
 static void test_empty(void **state)
@@ -91,8 +92,8 @@ static void check_scalars(const gufo_model *file, const char *label)
                                                                      INT64_MIN + 3};
     gufo_entry entry;
 
-    check_u64(gufo_metadata_count(file), 11, "%s", label);
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
+    check_u64(gufo_model_entry_count(file), 11, "%s", label);
+    for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++) {
         gufo_value_type type = entry.value.type;
 
         if (unsigned_values[type] != 0)
@@ -101,12 +102,11 @@ static void check_scalars(const gufo_model *file, const char *label)
             check(entry.value.as.i == signed_values[type], "%s, type %d", label, (int)type);
         check_u64(entry.end - entry.value_offset, gufo_value_type_size(type), "%s", label);
     }
-    check(gufo_metadata_find(file, "test.float32", &entry) && entry.value.as.f == TENTH_AS_FLOAT,
+    check(gufo_model_find(file, "test.float32", &entry) && entry.value.as.f == TENTH_AS_FLOAT, "%s",
+          label);
+    check(gufo_model_find(file, "test.float64", &entry) && entry.value.as.f == 0x1.999999999999ap-4,
           "%s", label);
-    check(gufo_metadata_find(file, "test.float64", &entry) &&
-              entry.value.as.f == 0x1.999999999999ap-4,
-          "%s", label);
-    check(gufo_metadata_find(file, "test.bool", &entry) && entry.value.as.b, "%s", label);
+    check(gufo_model_find(file, "test.bool", &entry) && entry.value.as.b, "%s", label);
 }
 
 static void test_scalars(void **state)
@@ -142,7 +142,8 @@ static void check_counted_nul(const gufo_model *file, const char *label)
     expect_str(file, "general.architecture", "llama", 5, label);
     expect_str(file, "s.empty", "", 0, label);
     expect_str(file, "s.two", "x\0", 2, label); /* one NUL is lost, not all */
-    check_ok(gufo_get_array(file, "s.list", GUFO_VALUE_STRING, &list, &error), &error, "%s", label);
+    check_ok(gufo_model_get_array(file, "s.list", GUFO_VALUE_STRING, &list, &error), &error, "%s",
+             label);
     iter = gufo_array_start(&list);
     check(gufo_array_next(&iter, &value), "%s", label);
     check_str(value.as.str, "one", "%s", label);
@@ -152,7 +153,7 @@ static void check_counted_nul(const gufo_model *file, const char *label)
     check_str(value.as.str, "no nul", "%s", label);
     check_ok(gufo_array_at(&list, 0, &value, &error), &error, "%s", label);
     check_str(value.as.str, "one", "%s", label);
-    check(gufo_tensor_find(file, "token_embd.weight", &tensor), "%s", label);
+    check(gufo_model_tensor_find(file, "token_embd.weight", &tensor), "%s", label);
     check_str(tensor.name, "token_embd.weight", "%s", label);
 }
 
@@ -175,7 +176,7 @@ static void test_nul_is_kept(void **state)
         builder_kv_strn(&b, "s", "llama", 6);
         file = open_built(&b, label);
         expect_str(file, "s", "llama", 6, label);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -191,29 +192,29 @@ static void check_number_arrays(const gufo_model *file, const char *label)
     uint8_t bools[3];
     int8_t i8[3];
 
-    check_ok(gufo_get_array(file, "list.uint32", GUFO_VALUE_UINT32, &array, &error), &error, "%s",
-             label);
+    check_ok(gufo_model_get_array(file, "list.uint32", GUFO_VALUE_UINT32, &array, &error), &error,
+             "%s", label);
     check_u64(array.count, 3, "%s", label);
     check_u64(array.size, 12, "%s", label);
     check_ok(gufo_array_read(&array, 0, 3, u32, &error), &error, "%s", label);
     check(u32[0] == 0 && u32[1] == 1 && u32[2] == 0xfffffffd, "%s: uint32", label);
-    check_ok(gufo_get_array(file, "list.int64", GUFO_VALUE_INT64, &array, &error), &error, "%s",
-             label);
+    check_ok(gufo_model_get_array(file, "list.int64", GUFO_VALUE_INT64, &array, &error), &error,
+             "%s", label);
     check_ok(gufo_array_read(&array, 0, 3, i64, &error), &error, "%s", label);
     check(i64[0] == 0 && i64[1] == 1 && i64[2] == INT64_MIN + 3, "%s: int64", label);
-    check_ok(gufo_get_array(file, "list.float32", GUFO_VALUE_FLOAT32, &array, &error), &error, "%s",
-             label);
+    check_ok(gufo_model_get_array(file, "list.float32", GUFO_VALUE_FLOAT32, &array, &error), &error,
+             "%s", label);
     check_ok(gufo_array_read(&array, 2, 1, f32, &error), &error, "%s", label);
     check((double)f32[0] == TENTH_AS_FLOAT, "%s: float32", label);
-    check_ok(gufo_get_array(file, "list.float64", GUFO_VALUE_FLOAT64, &array, &error), &error, "%s",
-             label);
+    check_ok(gufo_model_get_array(file, "list.float64", GUFO_VALUE_FLOAT64, &array, &error), &error,
+             "%s", label);
     check_ok(gufo_array_read(&array, 1, 2, f64, &error), &error, "%s", label);
     check(f64[1] == 0x1.999999999999ap-4, "%s: float64", label);
-    check_ok(gufo_get_array(file, "list.bool", GUFO_VALUE_BOOL, &array, &error), &error, "%s",
+    check_ok(gufo_model_get_array(file, "list.bool", GUFO_VALUE_BOOL, &array, &error), &error, "%s",
              label);
     check_ok(gufo_array_read(&array, 0, 3, bools, &error), &error, "%s", label);
     check(bools[0] == 0 && bools[1] == 1 && bools[2] == 1, "%s: bool", label);
-    check_ok(gufo_get_array(file, "list.int8", GUFO_VALUE_INT8, &array, &error), &error, "%s",
+    check_ok(gufo_model_get_array(file, "list.int8", GUFO_VALUE_INT8, &array, &error), &error, "%s",
              label);
     check_ok(gufo_array_read(&array, 0, 3, i8, &error), &error, "%s", label);
     check(i8[0] == 0 && i8[1] == 1 && i8[2] == -128, "%s: int8", label);
@@ -241,8 +242,8 @@ static void check_array_ranges(const gufo_model *file, const char *label)
     gufo_value value;
     uint32_t out[3];
 
-    check_ok(gufo_get_array(file, "list.uint32", GUFO_VALUE_UINT32, &array, &error), &error, "%s",
-             label);
+    check_ok(gufo_model_get_array(file, "list.uint32", GUFO_VALUE_UINT32, &array, &error), &error,
+             "%s", label);
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         check_status(gufo_array_read(&array, rows[i].first, rows[i].count, out, &error),
                      rows[i].inside ? GUFO_OK : GUFO_E_RANGE, &error, "%s, row %zu", label, i);
@@ -261,7 +262,7 @@ static void check_empty_arrays(const gufo_model *file, const char *label)
     gufo_entry entry;
     uint64_t i = 0;
 
-    for (; gufo_metadata_at(file, i, &entry); i++) {
+    for (; gufo_model_entry_at(file, i, &entry); i++) {
         gufo_array_iter iter = gufo_array_start(&entry.value.as.array);
         gufo_error error = no_error();
         gufo_value value;
@@ -294,7 +295,7 @@ static void check_string_arrays(const gufo_model *file, const char *label)
     gufo_value value;
     uint8_t out[64];
 
-    check_ok(gufo_get_array(file, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &array, &error),
+    check_ok(gufo_model_get_array(file, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &array, &error),
              &error, "%s", label);
     check_u64(array.count, COUNT_OF(texts), "%s", label);
     iter = gufo_array_start(&array);
@@ -324,8 +325,8 @@ static void check_deep(const gufo_model *file, const char *label)
     gufo_value value;
     uint32_t numbers[2];
 
-    check_ok(gufo_get_array(file, "nested.deep", GUFO_VALUE_ARRAY, &array, &error), &error, "%s",
-             label);
+    check_ok(gufo_model_get_array(file, "nested.deep", GUFO_VALUE_ARRAY, &array, &error), &error,
+             "%s", label);
     for (int depth = 2; depth <= GUFO_MAX_DEPTH; depth++) {
         check_u64(array.count, 1, "%s, depth %d", label, depth);
         check_ok(gufo_array_at(&array, 0, &value, &error), &error, "%s, depth %d", label, depth);
@@ -350,8 +351,8 @@ static void check_nested_arrays(const gufo_model *file, const char *label)
     gufo_array_iter iter;
     gufo_value value;
 
-    check_ok(gufo_get_array(file, "nested.mixed", GUFO_VALUE_ARRAY, &array, &error), &error, "%s",
-             label);
+    check_ok(gufo_model_get_array(file, "nested.mixed", GUFO_VALUE_ARRAY, &array, &error), &error,
+             "%s", label);
     iter = gufo_array_start(&array);
     for (size_t i = 0; i < COUNT_OF(inner); i++) {
         check(gufo_array_next(&iter, &value), "%s, inner %zu", label, i);
@@ -426,7 +427,7 @@ static void test_offsets(void **state)
     builder_str(&b, "bc");
     file = open_built(&b, "offsets");
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        check(gufo_metadata_at(file, i, &entry), "%s", rows[i].key);
+        check(gufo_model_entry_at(file, i, &entry), "%s", rows[i].key);
         check_str(entry.key, rows[i].key, "%s", rows[i].key);
         check_u64(entry.offset, rows[i].offset, "%s", rows[i].key);
         check_u64(entry.value_offset, rows[i].value_offset, "%s", rows[i].key);
@@ -435,7 +436,7 @@ static void test_offsets(void **state)
     check_u64(gufo_model_facts(file).infos_end, 176, "no tensors");
     check_u64(gufo_model_facts(file).data_offset, 192, "no tensors, no padding in the file");
     check_u64(gufo_model_facts(file).data_size, 0, "no tensors");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 

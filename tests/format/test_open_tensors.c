@@ -20,7 +20,7 @@ static void check_tensor(const gufo_model *file, uint64_t index, const tensor_fa
     gufo_error error = no_error();
     const uint8_t *data;
 
-    check(gufo_tensor_at(file, index, &tensor), "%s, %s", label, fact->name);
+    check(gufo_model_tensor_at(file, index, &tensor), "%s, %s", label, fact->name);
     check_str(tensor.name, fact->name, "%s", label);
     check_u64(tensor.type, fact->type, "%s, %s", label, fact->name);
     check_u64(tensor.n_dims, fact->n_dims, "%s, %s", label, fact->name);
@@ -32,7 +32,8 @@ static void check_tensor(const gufo_model *file, uint64_t index, const tensor_fa
               fact->name);
     check_u64(tensor.size, fact->size, "%s, %s", label, fact->name);
     check_u64(tensor.available, fact->size, "%s, %s", label, fact->name);
-    check(gufo_tensor_find(file, fact->name, &found) && found.info_offset == tensor.info_offset,
+    check(gufo_model_tensor_find(file, fact->name, &found) &&
+              found.info_offset == tensor.info_offset,
           "%s, %s", label, fact->name);
     data = gufo_tensor_raw(file, &tensor);
     check(data != NULL || tensor.size == 0, "%s, %s", label, fact->name);
@@ -54,7 +55,7 @@ static void check_tensors(const char *name, const tensor_fact *tensors, size_t c
         const char *label = encoding_name(all_encodings[e]);
         gufo_model *file = open_built(&b, label);
 
-        check_u64(gufo_tensor_count(file), count, "%s", label);
+        check_u64(gufo_model_tensor_count(file), count, "%s", label);
         check_u64(gufo_model_facts(file).claimed_tensors, count, "%s", label);
         check_u64(gufo_model_facts(file).data_size, data_size, "%s", label);
         check_u64(gufo_model_facts(file).data_offset % gufo_model_facts(file).alignment, 0, "%s",
@@ -64,7 +65,7 @@ static void check_tensors(const char *name, const tensor_fact *tensors, size_t c
               "%s: data offset", label);
         for (size_t i = 0; i < count; i++)
             check_tensor(file, i, &tensors[i], label);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -174,9 +175,9 @@ static void test_unknown_types(void **state)
     gufo_tensor tensor;
 
     (void)state;
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++)
         check(tensor.size_known == (i == 0), "tensor %" PRIu64, i);
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
     check_tensors("unknown types", tensors, COUNT_OF(tensors), 512);
 }
@@ -198,13 +199,13 @@ static void test_unknown_out_of_order(void **state)
     builder_pad(&b, 32);
     builder_pattern(&b, 1, 96 + 7);
     file = open_built(&b, "unknown types");
-    check(gufo_tensor_find(file, "first", &tensor) && !tensor.size_known, "first");
+    check(gufo_model_tensor_find(file, "first", &tensor) && !tensor.size_known, "first");
     check_u64(tensor.size, 64, "first");
-    check(gufo_tensor_find(file, "last", &tensor) && !tensor.size_known, "last");
+    check(gufo_model_tensor_find(file, "last", &tensor) && !tensor.size_known, "last");
     check_u64(tensor.size, 7, "last");
-    check(gufo_tensor_find(file, "known", &tensor) && tensor.size_known, "known");
+    check(gufo_model_tensor_find(file, "known", &tensor) && tensor.size_known, "known");
     check_u64(tensor.size, 16, "known");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -219,7 +220,7 @@ static void test_all_types(void **state)
         gufo_tensor tensor;
         uint64_t count = 0;
 
-        for (; gufo_tensor_at(file, count, &tensor); count++) {
+        for (; gufo_model_tensor_at(file, count, &tensor); count++) {
             const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
 
             check(tensor.size_known, "%s, %s", label, type->name);
@@ -227,7 +228,7 @@ static void test_all_types(void **state)
             check_u64(tensor.elements, 2 * (uint64_t)type->block_elements, "%s", type->name);
         }
         check_u64(count, 43 - 4, "%s", label);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -252,14 +253,14 @@ static void check_alignment(uint32_t alignment)
     fd = open(path.text, O_RDWR);
     check(pwrite(fd, "\1\2\3\4\5\6\7\10", 8, alignment) == 8, "test file");
     close(fd);
-    file = gufo_open(path.text, NULL, &error);
+    file = gufo_model_open(path.text, NULL, &error);
     check(file != NULL, "%s", error.message);
     check_u64(gufo_model_facts(file).data_offset, alignment, "data offset");
-    check(gufo_tensor_at(file, 0, &tensor), "tensor");
+    check(gufo_model_tensor_at(file, 0, &tensor), "tensor");
     check_u64(tensor.offset, alignment, "offset");
     check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, 8, &error), &error, "data");
     assert_memory_equal(data, "\1\2\3\4\5\6\7\10", 8);
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&f);
     builder_free(&b);
 }
@@ -302,17 +303,17 @@ static void test_beyond_32_bits(void **state)
         skip();
     }
     close(fd);
-    file = gufo_open(path.text, &options, &error);
+    file = gufo_model_open(path.text, &options, &error);
     check(file != NULL, "%s", error.message);
-    check(gufo_tensor_find(file, "second", &tensor), "second");
+    check(gufo_model_tensor_find(file, "second", &tensor), "second");
     check_u64(tensor.offset, b.len + size, "second");
     check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, 8, &error), &error, "second");
     assert_memory_equal(data, "\1\2\3\4\5\6\7\10", 8);
-    check(gufo_tensor_find(file, "first", &tensor), "first");
+    check(gufo_model_tensor_find(file, "first", &tensor), "first");
     check_u64(tensor.size, size, "first");
     check_ok(gufo_tensor_read_raw(file, &tensor, size - 8, data, 8, &error), &error, "first");
     assert_memory_equal(data, "\0\0\0\0\0\0\0\0", 8);
-    gufo_close(file);
+    gufo_model_free(file);
     folder_remove(&f);
     builder_free(&b);
 }
@@ -342,7 +343,7 @@ static void test_read_ranges(void **state)
 
         open_way(&o, (way)w, b.data, b.len, NULL);
         check(o.file != NULL, "%s: %s", way_name((way)w), o.error.message);
-        check(gufo_tensor_at(o.file, 0, &tensor), "%s", way_name((way)w));
+        check(gufo_model_tensor_at(o.file, 0, &tensor), "%s", way_name((way)w));
         check_u64(tensor.size, 12, "%s", way_name((way)w));
         for (size_t i = 0; i < COUNT_OF(rows) && way_has_data((way)w); i++)
             check_status(

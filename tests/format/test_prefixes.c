@@ -13,13 +13,13 @@ static uint64_t needed_bytes(const builder *b)
     uint64_t needed = gufo_model_facts(file).infos_end;
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++) {
         uint64_t end = tensor.offset + (tensor.size_known ? tensor.size : 1);
 
         if (tensor.size > 0 && end > needed)
             needed = end;
     }
-    gufo_close(file);
+    gufo_model_free(file);
     return needed;
 }
 
@@ -41,7 +41,7 @@ static void open_prefix(const builder *b, size_t len, bool whole, const char *la
     uint8_t *copy = builder_exact_copy(b, len);
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error();
-    gufo_model *file = gufo_open_memory(copy, len, NULL, &error);
+    gufo_model *file = gufo_model_open_memory(copy, len, NULL, &error);
 
     if (whole) {
         check(file != NULL, "%s, %zu bytes: %s", label, len, error.message);
@@ -50,9 +50,9 @@ static void open_prefix(const builder *b, size_t len, bool whole, const char *la
         check(file == NULL, "%s, %zu bytes: was opened", label, len);
         check_cut(&error, len, label);
     }
-    gufo_close(file);
+    gufo_model_free(file);
     error = no_error();
-    file = gufo_open_memory(copy, len, &lenient, &error);
+    file = gufo_model_open_memory(copy, len, &lenient, &error);
     if (file != NULL) {
         check(whole == (gufo_model_damage(file) == NULL), "%s, %zu bytes: damage", label, len);
         walk_file(file, copy, len, label);
@@ -60,7 +60,7 @@ static void open_prefix(const builder *b, size_t len, bool whole, const char *la
         check(len < 24, "%s, %zu bytes: %s", label, len, error.message);
         check_cut(&error, len, label);
     }
-    gufo_close(file);
+    gufo_model_free(file);
     free(copy);
 }
 
@@ -112,16 +112,16 @@ static void test_available(void **state)
     (void)state;
     for (size_t len = (size_t)gufo_model_facts(whole).data_offset; len <= b.len; len++) {
         gufo_error error = no_error();
-        gufo_model *file = gufo_open_memory(b.data, len, &lenient, &error);
+        gufo_model *file = gufo_model_open_memory(b.data, len, &lenient, &error);
         gufo_tensor expected, got;
         uint8_t data[512];
 
         check(file != NULL, "%zu bytes: %s", len, error.message);
-        check_u64(gufo_tensor_count(file), gufo_tensor_count(whole), "%zu bytes", len);
-        for (uint64_t i = 0; gufo_tensor_at(whole, i, &expected); i++) {
+        check_u64(gufo_model_tensor_count(file), gufo_model_tensor_count(whole), "%zu bytes", len);
+        for (uint64_t i = 0; gufo_model_tensor_at(whole, i, &expected); i++) {
             uint64_t there = len <= expected.offset ? 0 : len - expected.offset;
 
-            check(gufo_tensor_at(file, i, &got), "%zu bytes", len);
+            check(gufo_model_tensor_at(file, i, &got), "%zu bytes", len);
             if (there > expected.size)
                 there = expected.size;
             check_u64(got.offset, expected.offset, "%zu bytes", len);
@@ -136,9 +136,9 @@ static void test_available(void **state)
                 check_ok(gufo_tensor_read_raw(file, &got, 0, data, (size_t)there, &error), &error,
                          "%zu bytes, tensor %" PRIu64, len, i);
         }
-        gufo_close(file);
+        gufo_model_free(file);
     }
-    gufo_close(whole);
+    gufo_model_free(whole);
     builder_free(&b);
 }
 
@@ -152,33 +152,33 @@ static void test_lenient_shows_the_truth(void **state)
 
     (void)state;
     for (size_t len = 24; len <= b.len; len++) {
-        gufo_model *file = gufo_open_memory(b.data, len, &lenient, NULL);
+        gufo_model *file = gufo_model_open_memory(b.data, len, &lenient, NULL);
         gufo_entry expected, got;
 
         check(file != NULL, "%zu bytes", len);
         check_u64(gufo_model_facts(file).claimed_metadata, 7, "%zu bytes", len);
         check_u64(gufo_model_facts(file).claimed_tensors, 3, "%zu bytes", len);
-        check(gufo_metadata_count(file) >= entries_seen, "%zu bytes: fewer entries", len);
-        check(gufo_tensor_count(file) >= tensors_seen, "%zu bytes: fewer tensors", len);
-        entries_seen = gufo_metadata_count(file);
-        tensors_seen = gufo_tensor_count(file);
+        check(gufo_model_entry_count(file) >= entries_seen, "%zu bytes: fewer entries", len);
+        check(gufo_model_tensor_count(file) >= tensors_seen, "%zu bytes: fewer tensors", len);
+        entries_seen = gufo_model_entry_count(file);
+        tensors_seen = gufo_model_tensor_count(file);
         for (uint64_t i = 0; i < entries_seen; i++) {
-            check(gufo_metadata_at(file, i, &got) && gufo_metadata_at(whole, i, &expected),
+            check(gufo_model_entry_at(file, i, &got) && gufo_model_entry_at(whole, i, &expected),
                   "%zu bytes", len);
             check_view(got.key, expected.key, "%zu bytes", len);
             check_u64(got.end, expected.end, "%zu bytes", len);
             check(got.end <= len, "%zu bytes", len);
         }
         if (entries_seen < 7) {
-            check(gufo_metadata_at(whole, entries_seen, &expected) && expected.end > len,
+            check(gufo_model_entry_at(whole, entries_seen, &expected) && expected.end > len,
                   "%zu bytes: an entry is missing that is there", len);
             check_u64(gufo_model_facts(file).data_offset, 0, "%zu bytes", len);
         }
-        gufo_close(file);
+        gufo_model_free(file);
     }
     check_u64(entries_seen, 7, "whole file");
     check_u64(tensors_seen, 3, "whole file");
-    gufo_close(whole);
+    gufo_model_free(whole);
     builder_free(&b);
 }
 
@@ -189,7 +189,7 @@ static void open_and_walk(const uint8_t *data, size_t len, const char *label)
     findings found;
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error(), check_error = no_error();
-    gufo_model *strict = gufo_open_memory(data, len, NULL, &error);
+    gufo_model *strict = gufo_model_open_memory(data, len, NULL, &error);
     gufo_model *file;
 
     findings_init(&found);
@@ -199,7 +199,7 @@ static void open_and_walk(const uint8_t *data, size_t len, const char *label)
         walk_file(strict, data, len, label);
     else
         check_error_shape(&error, error.code, label);
-    file = gufo_open_memory(data, len, &lenient, NULL);
+    file = gufo_model_open_memory(data, len, &lenient, NULL);
     check(strict == NULL || file != NULL, "%s: opens strictly but not leniently", label);
     check((strict != NULL) == (file != NULL && gufo_model_damage(file) == NULL),
           "%s: strict and lenient disagree (%s)", label, error.message);
@@ -208,8 +208,8 @@ static void open_and_walk(const uint8_t *data, size_t len, const char *label)
         check_ok(gufo_model_check(file, findings_add, &found, &check_error), &check_error, "%s",
                  label);
     }
-    gufo_close(strict);
-    gufo_close(file);
+    gufo_model_free(strict);
+    gufo_model_free(file);
     findings_free(&found);
 }
 

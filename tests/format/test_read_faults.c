@@ -164,8 +164,8 @@ static void check_content(const gufo_model *file, const builder *b, bool has_dat
     gufo_error error = no_error();
     uint8_t last = 0;
 
-    check_u64(gufo_metadata_count(file), ENTRIES, "%s", label);
-    check(gufo_tensor_find(file, "blk.0.weight", &tensor), "%s", label);
+    check_u64(gufo_model_entry_count(file), ENTRIES, "%s", label);
+    check(gufo_model_tensor_find(file, "blk.0.weight", &tensor), "%s", label);
     check_u64(tensor.size, DATA_SIZE, "%s", label);
     check_u64(tensor.available, DATA_SIZE, "%s", label);
     check_u64(gufo_model_facts(file).size, b->len, "%s", label);
@@ -301,7 +301,7 @@ static void test_no_mmap(void **state)
     open_way(&o, WAY_PATH, b.data, b.len, NULL);
     check(o.file != NULL, "%s", o.error.message);
     check_content(o.file, &b, true, "no mmap");
-    check(gufo_tensor_find(o.file, "blk.0.weight", &tensor), "no mmap");
+    check(gufo_model_tensor_find(o.file, "blk.0.weight", &tensor), "no mmap");
     check(gufo_tensor_raw(o.file, &tensor) == NULL, "what is not mapped has no address");
     close_way(&o);
     no_faults();

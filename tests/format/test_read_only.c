@@ -115,12 +115,12 @@ static void look_at(const char *path, uint32_t flags)
 
     findings_init(&found);
     watch.on = true;
-    file = gufo_open(path, &options, &error);
+    file = gufo_model_open(path, &options, &error);
     if (file != NULL)
         walk_file(file, NULL, 0, path);
-    gufo_close(file);
-    set = gufo_open(path, &options, &error);
-    gufo_close(set);
+    gufo_model_free(file);
+    set = gufo_model_open(path, &options, &error);
+    gufo_model_free(set);
     (void)validate_file(path, &options, findings_add, &found, &error);
     watch.on = false;
     findings_free(&found);

@@ -95,7 +95,7 @@ static void test_in_messages(void **state)
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         gufo_error error = no_error();
 
-        assert_null(gufo_open_memory(samples[i].bytes, samples[i].len, NULL, &error));
+        assert_null(gufo_model_open_memory(samples[i].bytes, samples[i].len, NULL, &error));
         check_error_shape(&error, GUFO_E_NOT_GGUF, "no GGUF");
         check(samples[i].word == NULL || holds(error.message, samples[i].word), "sample %zu: %s", i,
               error.message);

@@ -150,11 +150,11 @@ static void test_key_with_counted_nul(void **state)
         gufo_entry entry;
 
         if (all_encodings[e].version == 1) {
-            gufo_model *file = gufo_open_memory(b.data, b.len, NULL, NULL);
+            gufo_model *file = gufo_model_open_memory(b.data, b.len, NULL, NULL);
 
             assert_non_null(file);
-            check(gufo_metadata_find(file, "a", &entry), "counted NUL");
-            gufo_close(file);
+            check(gufo_model_find(file, "a", &entry), "counted NUL");
+            gufo_model_free(file);
             check_refused_at_mark(&only_nul, "key-empty", GUFO_E_MALFORMED, "only a NUL");
         } else {
             check_refused_at_mark(&b, "key-ascii", GUFO_E_MALFORMED, "NUL at the end");

@@ -80,12 +80,12 @@ static void test_name_with_counted_nul(void **state)
         builder_tensorn(&b, "a", 2, GUFO_TYPE_F32, 1, dims, 0);
         builder_pad(&b, 32);
         if (all_encodings[e].version == 1) {
-            gufo_model *file = gufo_open_memory(b.data, b.len, NULL, NULL);
+            gufo_model *file = gufo_model_open_memory(b.data, b.len, NULL, NULL);
             gufo_tensor tensor;
 
             assert_non_null(file);
-            assert_true(gufo_tensor_find(file, "a", &tensor));
-            gufo_close(file);
+            assert_true(gufo_model_tensor_find(file, "a", &tensor));
+            gufo_model_free(file);
         } else {
             check_refused_at_mark(&b, "name-nul", GUFO_E_MALFORMED, "NUL at the end");
         }

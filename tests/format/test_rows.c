@@ -48,15 +48,15 @@ static sample sample_new(const gufo_element_type *type, bool big, uint64_t colum
         builder_raw(&s.b, s.blocks, size);
     }
     builder_pad(&s.b, 32);
-    s.model = gufo_open_memory(s.b.data, s.b.len, options, &error);
+    s.model = gufo_model_open_memory(s.b.data, s.b.len, options, &error);
     check(s.model != NULL, "%s: %s", type->name, error.message);
-    check(gufo_tensor_find(s.model, "t", &s.tensor), "%s", type->name);
+    check(gufo_model_tensor_find(s.model, "t", &s.tensor), "%s", type->name);
     return s;
 }
 
 static void sample_free(sample *s)
 {
-    gufo_close(s->model);
+    gufo_model_free(s->model);
     builder_free(&s->b);
     free(s->blocks);
     free(s->numbers);
@@ -255,11 +255,12 @@ static void test_types(void **state)
         builder_tensor(&b, "t", rows[i].type, 3, rows[i].dims, 0);
         builder_pad(&b, 32);
         builder_pattern(&b, 1, 256);
-        model = gufo_open_memory(b.data, b.len, NULL, &error);
-        check(model != NULL && gufo_tensor_at(model, 0, &tensor), "row %zu: %s", i, error.message);
+        model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+        check(model != NULL && gufo_model_tensor_at(model, 0, &tensor), "row %zu: %s", i,
+              error.message);
         check_status(gufo_tensor_decode(model, &tensor, 0, 1, out, NULL, &error), rows[i].status,
                      &error, "row %zu", i);
-        gufo_close(model);
+        gufo_model_free(model);
         builder_free(&b);
     }
 }
@@ -284,17 +285,17 @@ static void test_scalar_and_cut(void **state)
     builder_pad(&b, 32);
     for (int i = 0; i < 10; i++)
         builder_f32(&b, (float)i);
-    model = gufo_open_memory(b.data, b.len, &lenient, &error);
+    model = gufo_model_open_memory(b.data, b.len, &lenient, &error);
     check(model != NULL, "%s", error.message);
-    check(gufo_tensor_find(model, "scalar", &tensor), "scalar");
+    check(gufo_model_tensor_find(model, "scalar", &tensor), "scalar");
     check_ok(gufo_tensor_decode(model, &tensor, 0, 1, out, NULL, &error), &error, "scalar");
     check(out[0] == 3.5f, "scalar");
-    check(gufo_tensor_find(model, "cut", &tensor), "cut");
+    check(gufo_model_tensor_find(model, "cut", &tensor), "cut");
     check_ok(gufo_tensor_decode(model, &tensor, 1, 1, out, NULL, &error), &error, "second row");
     check(out[0] == 4 && out[3] == 7, "second row");
     check_status(gufo_tensor_decode(model, &tensor, 1, 2, out, NULL, &error), GUFO_E_TRUNCATED,
                  &error, "third row");
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&b);
 }
 

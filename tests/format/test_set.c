@@ -143,25 +143,25 @@ static void check_good_set(const gufo_model *set, const folder *f, const char *l
     gufo_tensor tensor;
 
     check_u64(gufo_model_shard_count(set), SHARDS, "%s", label);
-    check_u64(gufo_tensor_count(set), SHARDS * PER_SHARD, "%s", label);
+    check_u64(gufo_model_tensor_count(set), SHARDS * PER_SHARD, "%s", label);
     for (unsigned i = 0; i < SHARDS; i++) {
         check(gufo_model_shard(set, i) != NULL, "%s", label);
         check(strcmp(gufo_model_name(gufo_model_shard(set, i)), shard_name(f, i + 1).text) == 0,
               "%s: %s", label, gufo_model_name(gufo_model_shard(set, i)));
         for (unsigned t = 0; t < PER_SHARD; t++) {
-            check(gufo_tensor_at(set, i * PER_SHARD + t, &tensor), "%s", label);
+            check(gufo_model_tensor_at(set, i * PER_SHARD + t, &tensor), "%s", label);
             check_str(tensor.name, good_names[i][t], "%s", label);
             check_u64(tensor.shard, i, "%s", label);
-            check(gufo_tensor_find(set, good_names[i][t], &tensor), "%s", label);
+            check(gufo_model_tensor_find(set, good_names[i][t], &tensor), "%s", label);
             check_u64(tensor.shard, i, "%s", label);
             check_u64(tensor.offset,
                       gufo_model_facts(gufo_model_shard(set, i)).data_offset + t * 64u, "%s",
                       label);
-            check(gufo_tensor_find(set, good_names[i][t], &tensor), "%s", label);
+            check(gufo_model_tensor_find(set, good_names[i][t], &tensor), "%s", label);
         }
     }
-    check(!gufo_tensor_at(set, SHARDS * PER_SHARD, &tensor), "%s", label);
-    check(!gufo_tensor_find(set, "absent", &tensor), "%s", label);
+    check(!gufo_model_tensor_at(set, SHARDS * PER_SHARD, &tensor), "%s", label);
+    check(!gufo_model_tensor_find(set, "absent", &tensor), "%s", label);
     check(gufo_model_shard(set, SHARDS) == NULL &&
               gufo_model_name(gufo_model_shard(set, SHARDS)) == NULL,
           "%s", label);
@@ -196,13 +196,13 @@ static void test_good_sets(void **state)
             p.key_type = variants[v].key_type;
             write_shard(&f, i, &p);
         }
-        set = gufo_open(shard_name(&f, 1).text, NULL, &error);
+        set = gufo_model_open(shard_name(&f, 1).text, NULL, &error);
         check(set != NULL, "%s: %s", label, error.message);
         check_good_set(set, &f, label);
-        gufo_close(set);
+        gufo_model_free(set);
         folder_remove(&f);
     }
-    gufo_close(NULL);
+    gufo_model_free(NULL);
 }
 
 /* Any other name is a set of one: a set of one, an ordinary file. */
@@ -225,14 +225,14 @@ static void test_sets_of_one(void **state)
         builder_pad(&b, 32);
         builder_zeros(&b, 16);
         write_file(names[i].text, b.data, b.len);
-        set = gufo_open(names[i].text, NULL, &error);
+        set = gufo_model_open(names[i].text, NULL, &error);
         check(set != NULL, "%s: %s", names[i].text, error.message);
         check_u64(gufo_model_shard_count(set), 1, "%s", names[i].text);
-        check_u64(gufo_tensor_count(set), 1, "%s", names[i].text);
+        check_u64(gufo_model_tensor_count(set), 1, "%s", names[i].text);
         check(strcmp(gufo_model_name(gufo_model_shard(set, 0)), names[i].text) == 0, "%s",
               names[i].text);
-        check(gufo_tensor_find(set, "a", &tensor) && tensor.shard == 0, "%s", names[i].text);
-        gufo_close(set);
+        check(gufo_model_tensor_find(set, "a", &tensor) && tensor.shard == 0, "%s", names[i].text);
+        gufo_model_free(set);
         builder_free(&b);
     }
     folder_remove(&f);
@@ -365,14 +365,15 @@ static void test_faults(void **state)
                 faults[n].spoil(&p);
             write_shard(&f, i, &p);
         }
-        check(gufo_open(shard_name(&f, 1).text, NULL, &error) == NULL, "%s: opened",
+        check(gufo_model_open(shard_name(&f, 1).text, NULL, &error) == NULL, "%s: opened",
               faults[n].label);
         check_error_shape(&error, faults[n].status, faults[n].label);
         check_u64(error.role, GUFO_FILE_INPUT, "%s", faults[n].label);
         check_u64(error.file_index, faults[n].index, "%s", faults[n].label);
         check(strcmp(error.file, shard_name(&f, faults[n].index + 1).text) == 0, "%s: blames %s",
               faults[n].label, error.file);
-        check(gufo_open(shard_name(&f, 1).text, NULL, NULL) == NULL, "%s: opened", faults[n].label);
+        check(gufo_model_open(shard_name(&f, 1).text, NULL, NULL) == NULL, "%s: opened",
+              faults[n].label);
         folder_remove(&f);
     }
 }
@@ -384,10 +385,10 @@ static void test_first_missing(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    check(gufo_open(shard_name(&f, 1).text, NULL, &error) == NULL, "first missing");
+    check(gufo_model_open(shard_name(&f, 1).text, NULL, &error) == NULL, "first missing");
     check(error.code == GUFO_E_IO || error.code == GUFO_E_SHARDS, "%s", error.message);
     check(strcmp(error.file, shard_name(&f, 1).text) == 0, "first missing: %s", error.file);
-    check(gufo_open(folder_path(&f, "none.gguf").text, NULL, &error) == NULL, "none");
+    check(gufo_model_open(folder_path(&f, "none.gguf").text, NULL, &error) == NULL, "none");
     check_error_shape(&error, GUFO_E_IO, "none");
     check(strcmp(error.file, folder_path(&f, "none.gguf").text) == 0, "none: %s", error.file);
     folder_remove(&f);
@@ -413,16 +414,16 @@ static void test_lenient(void **state)
                 p.alignment = 64;
             write_shard(&f, i, &p);
         }
-        set = gufo_open(shard_name(&f, 1).text, &lenient, &error);
+        set = gufo_model_open(shard_name(&f, 1).text, &lenient, &error);
         check((set != NULL) == (broken == 0), "%s", error.message);
         if (set != NULL) {
             check(gufo_model_damage(gufo_model_shard(set, 1)) != NULL, "damage");
-            check(gufo_tensor_find(set, "blk.2.weight", &tensor), "blk.2");
+            check(gufo_model_tensor_find(set, "blk.2.weight", &tensor), "blk.2");
             check_u64(tensor.available, tensor.size - 1, "blk.2");
         } else {
             check_error_shape(&error, GUFO_E_SHARDS, "lenient");
         }
-        gufo_close(set);
+        gufo_model_free(set);
         folder_remove(&f);
     }
 }
@@ -463,16 +464,16 @@ static void test_lenient_set(void **state)
     (void)state;
     write_named_shard(&f, 0, "a", "a");
     write_named_shard(&f, 1, "b", "c");
-    check(gufo_open(path.text, NULL, &error) == NULL, "strict");
+    check(gufo_model_open(path.text, NULL, &error) == NULL, "strict");
     check(error.rule != NULL && strcmp(error.rule->name, "name-duplicate") == 0, "strict");
-    set = gufo_open(path.text, &lenient, &error);
+    set = gufo_model_open(path.text, &lenient, &error);
     check(set != NULL, "%s", error.message);
-    check_u64(gufo_tensor_count(set), 4, "lenient");
-    check(gufo_tensor_find(set, "c", &tensor), "c");
+    check_u64(gufo_model_tensor_count(set), 4, "lenient");
+    check(gufo_model_tensor_find(set, "c", &tensor), "c");
     check_u64(tensor.shard, 1, "c");
-    gufo_close(set);
+    gufo_model_free(set);
     write_named_shard(&f, 1, "b", "a");
-    check(gufo_open(path.text, &lenient, &error) == NULL, "two shards");
+    check(gufo_model_open(path.text, &lenient, &error) == NULL, "two shards");
     check_u64(error.code, GUFO_E_SHARDS, "two shards");
     folder_remove(&f);
 }

@@ -628,10 +628,10 @@ static void test_rules(void **state)
         builder b = cook(&r->recipe);
         findings found;
         gufo_error error = no_error();
-        gufo_model *file = gufo_open_memory(b.data, b.len, &just_this, &error);
+        gufo_model *file = gufo_model_open_memory(b.data, b.len, &just_this, &error);
 
         check(file != NULL, "%s: does not open: %s", r->label, error.message);
-        gufo_close(file);
+        gufo_model_free(file);
         validate_path(&b, i % 2 == 0 ? NULL : &no_map, &found);
         check_row(r, &b, &found);
         findings_free(&found);
@@ -671,14 +671,14 @@ static void test_check_of_open_file(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         builder b = cook(&rows[i].recipe);
         gufo_error error = no_error();
-        gufo_model *file = gufo_open_memory(b.data, b.len, &just_this, &error);
+        gufo_model *file = gufo_model_open_memory(b.data, b.len, &just_this, &error);
         findings found;
 
         findings_init(&found);
         check_ok(gufo_model_check(file, findings_add, &found, &error), &error, "%s", rows[i].label);
         check_row(&rows[i], &b, &found);
         findings_free(&found);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }
@@ -1076,12 +1076,12 @@ static void check_built(const builder *b, findings *found, const char *label)
 {
     gufo_error error = no_error();
     const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
-    gufo_model *file = gufo_open_memory(b->data, b->len, &just_this, &error);
+    gufo_model *file = gufo_model_open_memory(b->data, b->len, &just_this, &error);
 
     check(file != NULL, "%s: %s", label, error.message);
     findings_init(found);
     check_ok(gufo_model_check(file, findings_add, found, &error), &error, "%s", label);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_architecture_is_no_name(void **state)

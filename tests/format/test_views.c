@@ -178,14 +178,14 @@ static void test_provider(void **state)
         gufo_value value = bad;
         const gufo_provider provider = {.context = &value, .entry_count = 1, .entry_at = entry_at};
         gufo_error error = no_error();
-        gufo_model *model = gufo_open_provider(&provider, NULL, &error);
+        gufo_model *model = gufo_model_open_provider(&provider, NULL, &error);
         gufo_document *d;
 
         check(model == NULL, "%s: opens", views[i].label);
         check(error.code == GUFO_E_ARGUMENT || error.rule != NULL, "%s: %s", views[i].label,
               error.message);
         value = (gufo_value){.type = GUFO_VALUE_UINT8};
-        model = gufo_open_provider(&provider, NULL, &error);
+        model = gufo_model_open_provider(&provider, NULL, &error);
         check(model != NULL, "%s: %s", views[i].label, error.message);
         value = bad;
         d = gufo_document_from(model, NULL, &error);
@@ -199,7 +199,7 @@ static void test_provider(void **state)
                          "%s", views[i].label);
         }
         gufo_document_free(d);
-        gufo_close(model);
+        gufo_model_free(model);
         free(block);
     }
 }

@@ -51,7 +51,7 @@ static gufo_model *open_vocab(const path_text *where, const vocab *v)
 
     snprintf(name, sizeof name, "ggml-vocab-%s.gguf", v->file);
     path = path_join(where->text, name);
-    file = gufo_open(path.text, NULL, &error);
+    file = gufo_model_open(path.text, NULL, &error);
     check(file != NULL, "%s: %s", path.text, error.message);
     return file;
 }
@@ -62,7 +62,7 @@ static void check_text(const gufo_model *file, const vocab *v, const char *key,
     gufo_error error = no_error();
     gufo_str got;
 
-    check_ok(gufo_get_str(file, key, &got, &error), &error, "%s: %s", v->file, key);
+    check_ok(gufo_model_get_str(file, key, &got, &error), &error, "%s: %s", v->file, key);
     check_str(got, expected, "%s: %s", v->file, key);
 }
 
@@ -75,8 +75,9 @@ static void check_tokens(const gufo_model *file, const vocab *v)
     gufo_str first = {NULL, 0}, last = {NULL, 0};
     uint64_t bytes = 0;
 
-    check_ok(gufo_get_array(file, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, &error),
-             &error, "%s", v->file);
+    check_ok(
+        gufo_model_get_array(file, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, &error),
+        &error, "%s", v->file);
     check_u64(tokens.count, v->tokens, "%s", v->file);
     iter = gufo_array_start(&tokens);
     while (gufo_array_next(&iter, &value)) {
@@ -89,12 +90,13 @@ static void check_tokens(const gufo_model *file, const vocab *v)
     check_str(first, v->first, "%s", v->file);
     check_str(last, v->last, "%s", v->file);
     if (v->merges > 0) {
-        check_ok(gufo_get_array(file, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &merges, &error),
-                 &error, "%s", v->file);
+        check_ok(
+            gufo_model_get_array(file, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &merges, &error),
+            &error, "%s", v->file);
         check_u64(merges.count, v->merges, "%s", v->file);
     } else {
         check_status(
-            gufo_get_array(file, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &merges, &error),
+            gufo_model_get_array(file, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &merges, &error),
             GUFO_E_NOT_FOUND, &error, "%s", v->file);
     }
 }
@@ -114,19 +116,19 @@ static void test_facts(void **state)
         check_u64(gufo_model_facts(file).byte_order, GUFO_LITTLE_ENDIAN, "%s", v->file);
         check_u64(gufo_model_facts(file).size, v->size, "%s", v->file);
         check_u64(gufo_model_facts(file).infos_end, v->size, "%s", v->file);
-        check_u64(gufo_metadata_count(file), v->entries, "%s", v->file);
-        check_u64(gufo_tensor_count(file), 0, "%s", v->file);
+        check_u64(gufo_model_entry_count(file), v->entries, "%s", v->file);
+        check_u64(gufo_model_tensor_count(file), 0, "%s", v->file);
         check_u64(gufo_model_facts(file).data_size, 0, "%s", v->file);
         check_u64(gufo_model_facts(file).alignment, 32, "%s", v->file);
         check_text(file, v, "general.architecture", v->architecture);
         check_text(file, v, "tokenizer.ggml.model", v->model);
         check_text(file, v, "general.name", v->name);
-        check_status(gufo_get_u64(file, "tokenizer.ggml.bos_token_id", &bos, &error),
+        check_status(gufo_model_get_u64(file, "tokenizer.ggml.bos_token_id", &bos, &error),
                      v->bos < 0 ? GUFO_E_NOT_FOUND : GUFO_OK, &error, "%s", v->file);
         if (v->bos >= 0)
             check_u64(bos, (uint64_t)v->bos, "%s", v->file);
         check_tokens(file, v);
-        gufo_close(file);
+        gufo_model_free(file);
     }
 }
 
@@ -142,22 +144,25 @@ static void test_some_values(void **state)
 
     (void)state;
     file = open_vocab(&where, &vocabs[7]); /* llama-spm */
-    check_ok(gufo_get_u64(file, "llama.block_count", &u, &error), &error, "block_count");
+    check_ok(gufo_model_get_u64(file, "llama.block_count", &u, &error), &error, "block_count");
     check_u64(u, 32, "block_count");
-    check_ok(gufo_get_u64(file, "llama.feed_forward_length", &u, &error), &error, "ff");
+    check_ok(gufo_model_get_u64(file, "llama.feed_forward_length", &u, &error), &error, "ff");
     check_u64(u, 11008, "feed_forward_length");
     /* 1e-5 as a float32 has it */
-    check_ok(gufo_get_f64(file, "llama.attention.layer_norm_rms_epsilon", &f, &error), &error,
+    check_ok(gufo_model_get_f64(file, "llama.attention.layer_norm_rms_epsilon", &f, &error), &error,
              "eps");
     check(f == 0x1.4f8b58p-17, "layer_norm_rms_epsilon is %.17g", f);
-    check_ok(gufo_get_bool(file, "tokenizer.ggml.add_bos_token", &b, &error), &error, "add_bos");
+    check_ok(gufo_model_get_bool(file, "tokenizer.ggml.add_bos_token", &b, &error), &error,
+             "add_bos");
     check(b, "add_bos_token");
-    check_ok(gufo_get_bool(file, "tokenizer.ggml.add_eos_token", &b, &error), &error, "add_eos");
+    check_ok(gufo_model_get_bool(file, "tokenizer.ggml.add_eos_token", &b, &error), &error,
+             "add_eos");
     check(!b, "add_eos_token");
-    check_ok(gufo_get_array(file, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, &types, &error),
-             &error, "types");
+    check_ok(
+        gufo_model_get_array(file, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, &types, &error),
+        &error, "types");
     check_u64(types.count, 32000, "types");
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 /* Everything in each file, and a copy of it, byte for byte. */
@@ -192,7 +197,7 @@ static void test_walk_and_copy(void **state)
                   vocabs[i].file, at);
         }
         gufo_document_free(d);
-        gufo_close(file);
+        gufo_model_free(file);
     }
 }
 

@@ -56,7 +56,7 @@ static void check_pointers(const good_file *file, const builder *b, const char *
 
         open_way(&o, (way)w, b->data, b->len, NULL);
         check(o.file != NULL, "%s, %s", label, way_name((way)w));
-        for (uint64_t i = 0; gufo_tensor_at(o.file, i, &tensor); i++) {
+        for (uint64_t i = 0; gufo_model_tensor_at(o.file, i, &tensor); i++) {
             const void *data = gufo_tensor_raw(o.file, &tensor);
 
             if (tensor.size > 0)
@@ -100,7 +100,7 @@ static void fail_each_read(const good_file *file, const builder *b, const char *
         gufo_model *opened_file;
 
         state.fail_at = n;
-        opened_file = gufo_open_source(&source, NULL, &error);
+        opened_file = gufo_model_open_source(&source, NULL, &error);
         opens = opened_file != NULL;
         check(opens == (state.calls < n), "%s: read %zu failed unnoticed", label, n);
         if (!opens) {
@@ -108,7 +108,7 @@ static void fail_each_read(const good_file *file, const builder *b, const char *
             check_u64((unsigned)error.system, 5, "%s", label);
             check(error.rule == NULL, "%s: an I/O error breaks no rule", label);
         }
-        gufo_close(opened_file);
+        gufo_model_free(opened_file);
         check_u64(state.closed, 1, "%s, read %zu", label, n);
         check_u64(state.bad, 0, "%s, read %zu", label, n);
         check(n < 100000, "%s: too many reads", label);
@@ -132,7 +132,7 @@ static void test_failing_source_lenient(void **state)
 
     (void)state;
     source_state.fail_at = 1;
-    assert_null(gufo_open_source(&source, &options, &error));
+    assert_null(gufo_model_open_source(&source, &options, &error));
     check_error_shape(&error, GUFO_E_IO, "lenient");
     check_u64(source_state.closed, 1, "lenient");
     builder_free(&b);
@@ -144,13 +144,13 @@ static void test_failing_data(void **state)
     test_source source_state;
     gufo_source source = source_over(&source_state, b.data, b.len);
     gufo_error error = no_error();
-    gufo_model *file = gufo_open_source(&source, NULL, &error);
+    gufo_model *file = gufo_model_open_source(&source, NULL, &error);
     gufo_tensor tensor;
     uint8_t data[4];
 
     (void)state;
     check(file != NULL, "%s", error.message);
-    check(gufo_tensor_at(file, 0, &tensor), "tensor");
+    check(gufo_model_tensor_at(file, 0, &tensor), "tensor");
     source_state.fail_at = source_state.calls + 1;
     check_status(gufo_tensor_read_raw(file, &tensor, 0, data, 4, &error), GUFO_E_IO, &error,
                  "data");
@@ -158,7 +158,7 @@ static void test_failing_data(void **state)
     check_status(gufo_model_read_raw(file, tensor.offset, data, 4, &error), GUFO_E_IO, &error,
                  "file");
     check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, 4, &error), &error, "data again");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -172,13 +172,13 @@ static void test_no_close(void **state)
 
     (void)state;
     source.close = NULL;
-    file = gufo_open_source(&source, NULL, &error);
+    file = gufo_model_open_source(&source, NULL, &error);
     check(file != NULL, "%s", error.message);
-    gufo_close(file);
+    gufo_model_free(file);
     source.size = 10;
-    assert_null(gufo_open_source(&source, NULL, &error));
+    assert_null(gufo_model_open_source(&source, NULL, &error));
     builder_free(&b);
-    gufo_close(NULL);
+    gufo_model_free(NULL);
 }
 
 /* A reader that fails without a word. */
@@ -195,9 +195,9 @@ static void test_silent_source(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    assert_null(gufo_open_source(&source, NULL, &error));
+    assert_null(gufo_model_open_source(&source, NULL, &error));
     check_error_shape(&error, GUFO_E_CHANGED, "silent");
-    assert_null(gufo_open_source(&source, NULL, NULL));
+    assert_null(gufo_model_open_source(&source, NULL, NULL));
 }
 
 static void test_file_read(void **state)
@@ -236,17 +236,17 @@ static void test_system_errors(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    assert_null(gufo_open(missing.text, NULL, &error));
+    assert_null(gufo_model_open(missing.text, NULL, &error));
     check_error_shape(&error, GUFO_E_IO, "missing file");
     check_u64((unsigned)error.system, ENOENT, "missing file");
     error = no_error();
-    assert_null(gufo_open(f.path, NULL, &error));
+    assert_null(gufo_model_open(f.path, NULL, &error));
     check_error_shape(&error, GUFO_E_IO, "folder");
     error = no_error();
-    assert_null(gufo_open_fd(-1, NULL, &error));
+    assert_null(gufo_model_open_fd(-1, NULL, &error));
     check_error_shape(&error, GUFO_E_IO, "no descriptor");
     check_u64((unsigned)error.system, EBADF, "no descriptor");
-    assert_null(gufo_open(missing.text, NULL, NULL));
+    assert_null(gufo_model_open(missing.text, NULL, NULL));
     folder_remove(&f);
 }
 
@@ -261,9 +261,9 @@ static int read_as_nobody(void *context)
         return CHILD_SKIP;
     if (access(path, W_OK) == 0 && open(path, O_RDWR) >= 0)
         return CHILD_SKIP;
-    file = gufo_open(path, NULL, NULL);
-    good = file != NULL && gufo_tensor_count(file) == 3;
-    gufo_close(file);
+    file = gufo_model_open(path, NULL, NULL);
+    good = file != NULL && gufo_model_tensor_count(file) == 3;
+    gufo_model_free(file);
     return good ? 0 : 1;
 }
 

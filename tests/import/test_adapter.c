@@ -87,7 +87,7 @@ static void read_tensor(const gufo_import *import, const char *name, uint64_t co
     gufo_error error = no_error();
     gufo_tensor t;
 
-    check(gufo_tensor_find(model, name, &t), "no %s", name);
+    check(gufo_model_tensor_find(model, name, &t), "no %s", name);
     check_u64(t.dims[0], columns, "%s", name);
     check_u64(t.dims[1], rows, "%s", name);
     check_ok(gufo_tensor_decode(model, &t, 0, t.elements / columns, out, NULL, &error), &error,
@@ -98,7 +98,7 @@ static double real_of(const gufo_import *import, const char *key)
 {
     gufo_entry entry;
 
-    check(gufo_metadata_find(gufo_import_model(import), key, &entry), "no %s", key);
+    check(gufo_model_find(gufo_import_model(import), key, &entry), "no %s", key);
     return entry.value.as.f;
 }
 
@@ -250,7 +250,7 @@ static void check_text(const gufo_import *import, const char *key, const char *e
 {
     gufo_str text;
 
-    check(gufo_get_str(gufo_import_model(import), key, &text, NULL) == GUFO_OK, "no %s", key);
+    check(gufo_model_get_str(gufo_import_model(import), key, &text, NULL) == GUFO_OK, "no %s", key);
     check_str(text, expected, "%s", key);
 }
 
@@ -270,17 +270,16 @@ static void test_keys(void **state)
     check_text(import, "general.base_model.0.name", "Tiny Llama");
     check_text(import, "adapter.type", "lora");
     check(real_of(import, "adapter.lora.alpha") == 4, "alpha");
-    check(
-        gufo_metadata_find(gufo_import_model(import), "adapter.alora.invocation_tokens", &entry) &&
-            entry.value.as.array.count == 2 && entry.value.as.array.type == GUFO_VALUE_UINT32,
-        "tokens");
-    check(!gufo_metadata_find(gufo_import_model(import), "general.size_label", NULL) &&
-              !gufo_metadata_find(gufo_import_model(import), "general.file_type", NULL) &&
-              !gufo_metadata_find(gufo_import_model(import), "llama.block_count", NULL),
+    check(gufo_model_find(gufo_import_model(import), "adapter.alora.invocation_tokens", &entry) &&
+              entry.value.as.array.count == 2 && entry.value.as.array.type == GUFO_VALUE_UINT32,
+          "tokens");
+    check(!gufo_model_find(gufo_import_model(import), "general.size_label", NULL) &&
+              !gufo_model_find(gufo_import_model(import), "general.file_type", NULL) &&
+              !gufo_model_find(gufo_import_model(import), "llama.block_count", NULL),
           "keys of a model");
     check(strstr(gufo_import_warning_at(import, 0), "pissa") != NULL, "warning");
     check(strcmp(gufo_import_main_type(import)->name, "F32") == 0, "type");
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&w.folder);
 }
 
@@ -322,7 +321,7 @@ static void test_scales(void **state)
         scale = (double)b[3] / 4 * real_of(import, "adapter.lora.alpha") / 2;
         check(fabs(scale - rows[i].scale) <= 1e-6 * rows[i].scale, "%s: %g", rows[i].settings,
               scale);
-        gufo_import_close(import);
+        gufo_import_free(import);
         folder_remove(&w.folder);
     }
 }
@@ -344,7 +343,7 @@ static void test_names(void **state)
     float a[16];
 
     (void)state;
-    check_u64(gufo_tensor_count(gufo_import_model(import)), 5, "tensors");
+    check_u64(gufo_model_tensor_count(gufo_import_model(import)), 5, "tensors");
     read_tensor(import, "blk.0.ffn_up.weight.lora_a", 4, 2, a);
     check(a[5] == 6, "A as it is");
     read_tensor(import, "token_embd.weight.lora_a", 2, 5, a);
@@ -352,7 +351,7 @@ static void test_names(void **state)
     read_tensor(import, "token_embd.weight.lora_b", 2, 4, a);
     check(a[1] == 2, "the embedding's B as it is");
     read_tensor(import, "blk.0.attn_norm.weight", 4, 1, a);
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&w.folder);
 }
 
@@ -370,12 +369,12 @@ static void test_experts(void **state)
     float a[24];
 
     (void)state;
-    check_u64(gufo_tensor_count(gufo_import_model(import)), 2, "tensors");
+    check_u64(gufo_model_tensor_count(gufo_import_model(import)), 2, "tensors");
     read_tensor(import, "blk.0.ffn_down_exps.weight.lora_a", 6, 2, a);
     check(a[0] == 1 && a[12] == 2, "A of both");
     read_tensor(import, "blk.0.ffn_down_exps.weight.lora_b", 2, 4, a);
     check(a[0] == 1 && a[8] == 3, "B of both");
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&w.folder);
 }
 
@@ -405,7 +404,7 @@ static void test_base(void **state)
               "%s: %s", settings, error.message);
         check(!known || strstr(gufo_import_warning_at(import, 0), "as the base") != NULL, "%s",
               settings);
-        gufo_import_close(import);
+        gufo_import_free(import);
         folder_remove(&w.folder);
     }
 }
@@ -449,16 +448,16 @@ static void test_gguf_base(void **state)
     check(job != NULL, "%s", error.message);
     check_ok(gufo_job_run(job, &job_options, NULL, &error), &error, "base");
     gufo_job_free(job);
-    gufo_import_close(import);
+    gufo_import_free(import);
     import = gufo_import_checkpoint(w.adapter.text, &options, &error);
     check(import != NULL, "%s", error.message);
     read_tensor(import, "blk.0.attn_q.weight.lora_b", 2, 8, by_file);
     check(by_file[2] == 5, "rows of a head are in the order of rotation");
-    gufo_import_close(import);
+    gufo_import_free(import);
     import = world_import(&w);
     read_tensor(import, "blk.0.attn_q.weight.lora_b", 2, 8, by_folder);
     assert_memory_equal(by_folder, by_file, sizeof by_file);
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&w.folder);
 }
 
@@ -484,8 +483,8 @@ static void test_options(void **state)
           "%s", error.message);
     import = gufo_import_checkpoint(w.adapter.text, &generic, &error);
     check(import != NULL, "%s", error.message);
-    check(gufo_tensor_find(gufo_import_model(import), plain[0].name, NULL), "its own names");
-    gufo_import_close(import);
+    check(gufo_model_tensor_find(gufo_import_model(import), plain[0].name, NULL), "its own names");
+    gufo_import_free(import);
     check_str(gufo_str_of(gufo_checkpoint_recognise(w.adapter.text)), "PEFT adapter", "kind");
     folder_remove(&w.folder);
 }

@@ -250,7 +250,7 @@ static bool find_half(const gufo_model *adapter, gufo_str name, const char *end,
     char text[128];
 
     (void)snprintf(text, sizeof text, "%.*s%s", (int)name.len, name.data, end);
-    return gufo_tensor_find(adapter, text, out);
+    return gufo_model_tensor_find(adapter, text, out);
 }
 
 /* Adds 2 b a, slice by slice; of the embedding, 2 (b a) with its axes swapped. */
@@ -292,7 +292,7 @@ static void compare_tensor(pairs *s, const gufo_model *base, const gufo_model *a
     char name[128];
 
     (void)snprintf(name, sizeof name, "%.*s", TEXT(t->name));
-    check(gufo_tensor_find(changed, name, &other), "%s: no %s", s->name, name);
+    check(gufo_model_tensor_find(changed, name, &other), "%s: no %s", s->name, name);
     check_u64(other.elements, t->elements, "%s: %s", s->name, name);
     got = decode(s, changed, &other);
     add_pair(s, adapter, t, expected);
@@ -314,12 +314,12 @@ static void check_names(const pairs *s, const gufo_model *base, const gufo_model
 {
     gufo_tensor t, other;
 
-    for (uint64_t i = 0; gufo_tensor_at(adapter, i, &t); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(adapter, i, &t); i++) {
         char name[128];
 
         check(t.name.len > 7, "%s: %.*s", s->name, TEXT(t.name));
         (void)snprintf(name, sizeof name, "%.*s", (int)t.name.len - 7, t.name.data);
-        check(gufo_tensor_find(base, name, &other), "%s: %s", s->name, name);
+        check(gufo_model_tensor_find(base, name, &other), "%s: %s", s->name, name);
     }
 }
 
@@ -329,7 +329,7 @@ static void compare_models(pairs *s, gufo_import *base, gufo_import *adapter, gu
     gufo_tensor t;
 
     check_names(s, model, gufo_import_model(adapter));
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &t); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &t); i++)
         compare_tensor(s, model, gufo_import_model(adapter), gufo_import_model(changed), &t);
 }
 
@@ -368,9 +368,9 @@ static void try_pairs(pairs *s)
         check_written(s, adapter);
         compare_models(s, base, adapter, changed);
     }
-    gufo_import_close(base);
-    gufo_import_close(adapter);
-    gufo_import_close(changed);
+    gufo_import_free(base);
+    gufo_import_free(adapter);
+    gufo_import_free(changed);
 }
 
 static void try_model(subject *of)

@@ -62,7 +62,7 @@ static void compare_entry(subject *s, const char *key, const json_t *expected)
     gufo_entry entry;
     char found[64], *text;
 
-    if (!gufo_metadata_find(s->model, key, &entry)) {
+    if (!gufo_model_find(s->model, key, &entry)) {
         differ(s, "no key %s", key);
     } else if (strcmp(type_text(&entry.value, found, sizeof found), type) != 0) {
         differ(s, "%s has type %s instead of %s", key, found, type);
@@ -92,7 +92,7 @@ static void compare_metadata(subject *s, const json_t *expected)
     json_object_foreach((json_t *)expected, key, value) if (!is_of_file(key))
         compare_entry(s, key, value);
     json_object_foreach((json_t *)added, key, value) compare_entry(s, key, value);
-    for (uint64_t i = 0; gufo_metadata_at(s->model, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(s->model, i, &entry); i++) {
         char name[256];
 
         (void)snprintf(name, sizeof name, "%.*s", (int)entry.key.len, entry.key.data);
@@ -216,7 +216,7 @@ static void compare_tensors(subject *s, const json_t *expected)
     {
         const char *name = json_string_value(json_array_get(row, 0));
 
-        if (!gufo_tensor_find(s->model, name, &tensor)) {
+        if (!gufo_model_tensor_find(s->model, name, &tensor)) {
             differ(s, "no tensor %s", name);
             continue;
         }
@@ -227,7 +227,7 @@ static void compare_tensors(subject *s, const json_t *expected)
         else
             compare_data(s, &tensor, name, json_array_get(row, 3));
     }
-    for (uint64_t i = 0; gufo_tensor_at(s->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(s->model, i, &tensor); i++) {
         json_t *at = json_array_get(json_array_get(expected, (size_t)i), 0);
 
         if (!json_is_string(at) || !gufo_str_equal(tensor.name, gufo_str_of(json_string_value(at))))
@@ -252,7 +252,7 @@ static void convert_model(subject *s)
     s->model = gufo_import_model(s->import);
     compare_metadata(s, json_object_get(expected, "metadata"));
     compare_tensors(s, json_object_get(expected, "tensors"));
-    gufo_import_close(s->import);
+    gufo_import_free(s->import);
 }
 
 static void test_architectures(void **state)

@@ -62,12 +62,12 @@ static void convert_to(gufo_import *import, const char *path)
     check(job != NULL, "%s", error.message);
     check_ok(gufo_job_run(job, &where, NULL, &error), &error, "%s", path);
     gufo_job_free(job);
-    gufo_import_close(import);
+    gufo_import_free(import);
 }
 
 static bool has_key(const gufo_import *import, const char *key)
 {
-    return gufo_metadata_find(gufo_import_model(import), key, NULL);
+    return gufo_model_find(gufo_import_model(import), key, NULL);
 }
 
 static const gufo_element_type *type_for(gufo_import *import, const char *target, const char *name)
@@ -105,7 +105,7 @@ static void test_types(void **state)
     check_str(gufo_str_of(gufo_import_main_type(import)->name), "BF16", "the main type");
     check_ok(gufo_import_file_name(import, "Q8_0", name, NULL), NULL, "name");
     check(strstr(name, "-Q8_0.gguf") != NULL, "%s", name);
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 
@@ -122,17 +122,17 @@ static void test_vocabularies(void **state)
     options = (gufo_checkpoint_options){.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
     other = open_with(&f, &options);
     check(!has_key(other, "tokenizer.ggml.tokens"), "without a vocabulary");
-    gufo_import_close(other);
+    gufo_import_free(other);
     options = (gufo_checkpoint_options){.vocabulary = gufo_import_model(import)};
     other = open_with(&f, &options);
     check(has_key(other, "tokenizer.huggingface.json"), "that of the other model");
-    gufo_import_close(other);
+    gufo_import_free(other);
     options = (gufo_checkpoint_options){.flags = GUFO_CHECKPOINT_VOCABULARY_ONLY};
     other = open_with(&f, &options);
-    check_u64(gufo_tensor_count(gufo_import_model(other)), 0, "tensors");
+    check_u64(gufo_model_tensor_count(gufo_import_model(other)), 0, "tensors");
     check(has_key(other, "tokenizer.ggml.tokens"), "the vocabulary alone");
-    gufo_import_close(other);
-    gufo_import_close(import);
+    gufo_import_free(other);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 
@@ -150,12 +150,13 @@ static void test_keys(void **state)
     write_text(&f, "more.json", "{\"general.author\": \"A\", \"general.name\": \"B\"}");
     check_ok(gufo_document_set_text(known, "general.name", "C", &error), &error, "set");
     import = open_with(&f, &options);
-    check_ok(gufo_get_str(gufo_import_model(import), "general.name", &text, &error), &error, "get");
+    check_ok(gufo_model_get_str(gufo_import_model(import), "general.name", &text, &error), &error,
+             "get");
     check_str(text, "C", "what is known comes first");
-    check_ok(gufo_get_str(gufo_import_model(import), "general.author", &text, &error), &error,
+    check_ok(gufo_model_get_str(gufo_import_model(import), "general.author", &text, &error), &error,
              "get");
     check_str(text, "A", "the metadata file");
-    gufo_import_close(import);
+    gufo_import_free(import);
     options.metadata = "no such file";
     check(gufo_import_checkpoint(f.path, &options, &error) == NULL, "no metadata file");
     check(strcmp(error.file, "no such file") == 0, "%s", error.file);
@@ -171,12 +172,13 @@ static void test_generic(void **state)
 
     (void)state;
     check(has_key(import, "thing.hidden_size") && has_key(import, "tokenizer.ggml.tokens"), "keys");
-    check(gufo_tensor_find(gufo_import_model(import), "model.norm.weight", NULL), "its own names");
-    gufo_import_close(import);
+    check(gufo_model_tensor_find(gufo_import_model(import), "model.norm.weight", NULL),
+          "its own names");
+    gufo_import_free(import);
     check(remove(folder_path(&f, "tokenizer.json").text) == 0, "remove");
     import = open_with(&f, &options);
     check(gufo_import_warning_at(import, 0) != NULL, "a warning that it has no tokenizer");
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 
@@ -219,10 +221,10 @@ static void test_taken(void **state)
     check(model != NULL, "%s", error.message);
     check(gufo_import_of(model) == import, "its import");
     check_str(gufo_str_of(gufo_model_name(model)), "taken", "name");
-    check(gufo_tensor_find(model, "output_norm.weight", &tensor), "tensor");
+    check(gufo_model_tensor_find(model, "output_norm.weight", &tensor), "tensor");
     check_ok(gufo_tensor_decode(model, &tensor, 0, 1, numbers, NULL, &error), &error, "decode");
     check(numbers[0] == 0 && numbers[7] == 0, "zeros");
-    gufo_close(model);
+    gufo_model_free(model);
     folder_remove(&f);
 }
 

@@ -341,7 +341,7 @@ static void check_forced(const folder *f, const struct contradiction *row)
         return;
     }
     check(gufo_import_forced_at(import, 0) != NULL, "%s %s: a warning", row->field, row->value);
-    gufo_import_close(import);
+    gufo_import_free(import);
 }
 
 static void test_contradictions(void **state)
@@ -401,7 +401,7 @@ static void check_wrong_field(const struct wrong_field *row)
           row->value, import != NULL ? "accepted" : error.message);
     check(row->message == NULL || strstr(error.message, row->message) != NULL, "%s %s: %s",
           row->model, row->field, error.message);
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 
@@ -431,7 +431,7 @@ static void test_fewer_left_out(void **state)
         check(import != NULL, "%s", error.message);
         check(warns(import, "num_nextn_predict_layers") == (i > 0), "%s", values[i]);
         check(gufo_import_forced_at(import, 0) == NULL, "nothing is forced");
-        gufo_import_close(import);
+        gufo_import_free(import);
         folder_remove(&f);
     }
 }
@@ -457,9 +457,10 @@ static void test_bases(void **state)
         import = gufo_import_checkpoint(f.path, &options, &error);
         check(import != NULL, "%s: %s", rows[i].model, error.message);
         (void)snprintf(key, sizeof key, "%s.rope.freq_base", rows[i].model);
-        check_ok(gufo_get_f64(gufo_import_model(import), key, &base, &error), &error, "%s", key);
+        check_ok(gufo_model_get_f64(gufo_import_model(import), key, &base, &error), &error, "%s",
+                 key);
         check(base > 19999 && base < 20001, "%s is %g", key, base);
-        gufo_import_close(import);
+        gufo_import_free(import);
         folder_remove(&f);
     }
 }
@@ -489,7 +490,7 @@ static void test_doubts(void **state)
         check(import != NULL, "%s: %s", doubts[i].field, error.message);
         check(warns(import, doubts[i].message), "%s %s: no warning, but %s", doubts[i].field,
               doubts[i].value, gufo_import_warning_at(import, 0));
-        gufo_import_close(import);
+        gufo_import_free(import);
     }
     folder_remove(&f);
 }
@@ -520,7 +521,7 @@ static void test_sections(void **state)
     import = gufo_import_checkpoint(f.path, &options, &error);
     check(import != NULL, "%s", error.message);
     check(!warns(import, "mrope_section"), "%s", gufo_import_warning_at(import, 0));
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 
@@ -540,7 +541,7 @@ static void test_other_doubts(void **state)
         check(import != NULL, "%s %s: %s", row->model, row->field, error.message);
         check(warns(import, row->message), "%s %s: no warning, but %s", row->model, row->field,
               gufo_import_warning_at(import, 0));
-        gufo_import_close(import);
+        gufo_import_free(import);
         folder_remove(&f);
     }
 }
@@ -556,7 +557,7 @@ static void test_sound(void **state)
     (void)state;
     check(import != NULL, "%s", error.message);
     check(gufo_import_warning_at(import, 0) == NULL, "%s", gufo_import_warning_at(import, 0));
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 
@@ -689,7 +690,7 @@ static void test_left_out(void **state)
             import = gufo_import_checkpoint(f.path, NULL, &error);
             check(import != NULL, "%s, %u: %s", names[i], how, error.message);
             check(gufo_import_warning_at(import, 0) != NULL, "%s, %u: no warning", names[i], how);
-            gufo_import_close(import);
+            gufo_import_free(import);
             (void)remove(path.text);
             folder_remove(&f);
         }
@@ -708,11 +709,11 @@ static void test_unchecked(void **state)
     import = gufo_import_checkpoint(f.path, &options, &error);
     check(import != NULL, "%s", error.message);
     check(gufo_import_warning_at(import, 0) == NULL, "%s", gufo_import_warning_at(import, 0));
-    gufo_import_close(import);
+    gufo_import_free(import);
     write_config(&f, LLAMA, "hidden_act", "\"gelu\"");
     import = gufo_import_checkpoint(f.path, &options, &error);
     check(import != NULL && warns(import, "hidden_act"), "%s", error.message);
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 

@@ -74,7 +74,7 @@ static void check_entry(const subject *s, const gufo_model *model, const json_va
     const json_value *value = expected_value(s, row);
     gufo_entry entry;
 
-    check(gufo_metadata_find_str(model, row->name, &entry), "%s: %.*s is missing", s->name,
+    check(gufo_model_find_str(model, row->name, &entry), "%s: %.*s is missing", s->name,
           TEXT(row->name));
     check_type(s->name, &entry, json_at(row, "type")->text);
     if (value == NULL)
@@ -92,7 +92,7 @@ static bool is_acceptable(const subject *s, const gufo_model *model)
     gufo_str pre;
 
     if (names == NULL || names->kind != JSON_ARRAY ||
-        gufo_get_str(model, "tokenizer.ggml.pre", &pre, NULL) != GUFO_OK)
+        gufo_model_get_str(model, "tokenizer.ggml.pre", &pre, NULL) != GUFO_OK)
         return false;
     for (const json_value *v = names->inside; v != NULL; v = v->next)
         if (gufo_str_equal(v->text, pre))
@@ -130,7 +130,7 @@ static void check_tensor(const subject *s, const gufo_model *model, uint64_t ind
     char name[32];
     uint32_t n = 0;
 
-    check(gufo_tensor_at(model, index, &tensor), "%s: tensor %" PRIu64, s->name, index);
+    check(gufo_model_tensor_at(model, index, &tensor), "%s: tensor %" PRIu64, s->name, index);
     check_view(tensor.name, json_at(expected, "name")->text, "%s", s->name);
     for (const json_value *v = json_at(expected, "ne")->inside; v != NULL; v = v->next, n++)
         check_u64(tensor.dims[n], (uint64_t)json_number(v), "%s: %.*s, dimension %u", s->name,
@@ -147,7 +147,7 @@ static void check_tensors(const subject *s, const gufo_model *model)
     const json_value *list = json_at(s->expected.root, "tensors");
     uint64_t index = 0;
 
-    check_u64(gufo_tensor_count(model), json_count(list), "%s", s->name);
+    check_u64(gufo_model_tensor_count(model), json_count(list), "%s", s->name);
     for (const json_value *v = list->inside; v != NULL; v = v->next)
         check_tensor(s, model, index++, v);
 }
@@ -170,7 +170,7 @@ static void convert(const subject *s, const char *out)
     check_ok(quantize_run(q, out, &(quantize_how){.flags = GUFO_JOB_REPLACE}, &error), &error,
              "%s, %s", s->name, s->type);
     gufo_quantizer_free(q);
-    gufo_import_close(import);
+    gufo_import_free(import);
 }
 
 static void check_conversion(const subject *s)
@@ -180,11 +180,11 @@ static void check_conversion(const subject *s)
     gufo_model *model;
 
     convert(s, out.text);
-    model = gufo_open(out.text, NULL, &error);
+    model = gufo_model_open(out.text, NULL, &error);
     check(model != NULL, "%s, %s: %s", s->name, s->type, error.message);
     check_metadata(s, model);
     check_tensors(s, model);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 static void check_folder(const folder *out, const char *place, const char *name)

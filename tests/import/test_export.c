@@ -72,15 +72,15 @@ static void compare_metadata(subject *s, const gufo_model *before, const gufo_mo
 {
     gufo_entry a, b;
 
-    for (uint64_t i = 0; gufo_metadata_at(before, i, &a); i++) {
-        if (!gufo_metadata_at(after, i, &b) || !gufo_str_equal(a.key, b.key))
+    for (uint64_t i = 0; gufo_model_entry_at(before, i, &a); i++) {
+        if (!gufo_model_entry_at(after, i, &b) || !gufo_str_equal(a.key, b.key))
             differ(s, "key %ju is not %.*s", (uintmax_t)i, (int)a.key.len, a.key.data);
         else if (!same_value(&a.value, &b.value))
             differ(s, "%.*s has another value", (int)a.key.len, a.key.data);
     }
-    if (gufo_metadata_count(before) != gufo_metadata_count(after))
-        differ(s, "%ju keys instead of %ju", (uintmax_t)gufo_metadata_count(after),
-               (uintmax_t)gufo_metadata_count(before));
+    if (gufo_model_entry_count(before) != gufo_model_entry_count(after))
+        differ(s, "%ju keys instead of %ju", (uintmax_t)gufo_model_entry_count(after),
+               (uintmax_t)gufo_model_entry_count(before));
 }
 
 static void compare_models(subject *s, const gufo_model *before, const gufo_model *after)
@@ -88,15 +88,15 @@ static void compare_models(subject *s, const gufo_model *before, const gufo_mode
     gufo_tensor a, b;
 
     compare_metadata(s, before, after);
-    for (uint64_t i = 0; gufo_tensor_at(before, i, &a); i++) {
-        if (gufo_tensor_find_str(after, a.name, &b))
+    for (uint64_t i = 0; gufo_model_tensor_at(before, i, &a); i++) {
+        if (gufo_model_tensor_find_str(after, a.name, &b))
             compare_tensor(s, before, &a, after, &b);
         else
             differ(s, "no tensor %.*s", (int)a.name.len, a.name.data);
     }
-    if (gufo_tensor_count(before) != gufo_tensor_count(after))
-        differ(s, "%ju tensors instead of %ju", (uintmax_t)gufo_tensor_count(after),
-               (uintmax_t)gufo_tensor_count(before));
+    if (gufo_model_tensor_count(before) != gufo_model_tensor_count(after))
+        differ(s, "%ju tensors instead of %ju", (uintmax_t)gufo_model_tensor_count(after),
+               (uintmax_t)gufo_model_tensor_count(before));
 }
 
 /* Converts the folder of the subject to a file, which is opened; NULL if it cannot be converted. */
@@ -114,8 +114,8 @@ static gufo_model *convert(subject *s, const gufo_checkpoint_options *options, c
     check(job != NULL, "%s: %s", s->name, error.message);
     check_ok(gufo_job_run(job, &where, NULL, &error), &error, "%s", s->name);
     gufo_job_free(job);
-    gufo_import_close(import);
-    model = gufo_open(path, NULL, &error);
+    gufo_import_free(import);
+    model = gufo_model_open(path, NULL, &error);
     check(model != NULL, "%s: %s", s->name, error.message);
     return model;
 }
@@ -145,7 +145,7 @@ static bool is_quantized(const gufo_model *model)
 {
     gufo_tensor t;
 
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &t); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &t); i++)
         if (gufo_element_type_by_id(t.type)->block_elements > 1)
             return true;
     return false;
@@ -173,9 +173,9 @@ static void go_round(subject *s, const gufo_checkpoint_options *options, const c
             differ(s, "converted again: %s", error.message);
         else
             compare_models(s, model, gufo_import_model(again));
-        gufo_import_close(again);
+        gufo_import_free(again);
     }
-    gufo_close(model);
+    gufo_model_free(model);
     (void)unlink(file.text);
 }
 

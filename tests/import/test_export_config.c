@@ -51,18 +51,18 @@ static void compare_keys(subject *s, const gufo_model *other)
     gufo_str architecture;
     gufo_error error = no_error();
 
-    check_ok(gufo_get_str(s->model, "general.architecture", &architecture, &error), &error, "%s",
-             s->name);
-    for (uint64_t i = 0; gufo_metadata_at(s->model, i, &entry); i++)
+    check_ok(gufo_model_get_str(s->model, "general.architecture", &architecture, &error), &error,
+             "%s", s->name);
+    for (uint64_t i = 0; gufo_model_entry_at(s->model, i, &entry); i++)
         if (is_own_key(entry.key, architecture) && !is_exception(s, entry.key)) {
-            if (!gufo_metadata_find_str(other, entry.key, &found))
+            if (!gufo_model_find_str(other, entry.key, &found))
                 differ(s, "no %.*s", (int)entry.key.len, entry.key.data);
             else if (!schema_same_value(&entry.value, &found.value))
                 differ(s, "other %.*s", (int)entry.key.len, entry.key.data);
         }
-    for (uint64_t i = 0; gufo_metadata_at(other, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(other, i, &entry); i++)
         if (is_own_key(entry.key, architecture) && !is_exception(s, entry.key) &&
-            !gufo_metadata_find_str(s->model, entry.key, NULL))
+            !gufo_model_find_str(s->model, entry.key, NULL))
             differ(s, "new %.*s", (int)entry.key.len, entry.key.data);
 }
 
@@ -70,12 +70,12 @@ static void compare_tensors(subject *s, const gufo_model *other)
 {
     gufo_tensor a, b;
 
-    for (uint64_t i = 0; gufo_tensor_at(s->model, i, &a); i++)
-        if (!gufo_tensor_find_str(other, a.name, &b) || a.n_dims != b.n_dims ||
+    for (uint64_t i = 0; gufo_model_tensor_at(s->model, i, &a); i++)
+        if (!gufo_model_tensor_find_str(other, a.name, &b) || a.n_dims != b.n_dims ||
             memcmp(a.dims, b.dims, sizeof a.dims) != 0)
             differ(s, "other tensor %.*s", (int)a.name.len, a.name.data);
-    if (gufo_tensor_count(s->model) != gufo_tensor_count(other))
-        differ(s, "%ju tensors", (uintmax_t)gufo_tensor_count(other));
+    if (gufo_model_tensor_count(s->model) != gufo_model_tensor_count(other))
+        differ(s, "%ju tensors", (uintmax_t)gufo_model_tensor_count(other));
 }
 
 /* The folder still has blocks that the model does not. */
@@ -100,7 +100,7 @@ static void export_model(subject *s)
     s->import = gufo_import_checkpoint(s->path.text, &options, NULL);
     s->model = s->import != NULL ? gufo_import_model(s->import) : NULL;
     if (s->model == NULL || is_exception(s, gufo_str_of(""))) {
-        gufo_import_close(s->import);
+        gufo_import_free(s->import);
         return;
     }
     check_ok(export_config(s->model, &config, &files, &error), &error, "%s", s->name);
@@ -115,8 +115,8 @@ static void export_model(subject *s)
     }
     for (uint64_t i = 0; i < files.warning_count; i++)
         differ(s, "warning: %s", files.warnings[i]);
-    gufo_import_close(again);
-    gufo_import_close(s->import);
+    gufo_import_free(again);
+    gufo_import_free(s->import);
     json_decref(config);
     export_files_free(&files);
 }

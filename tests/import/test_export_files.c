@@ -40,9 +40,9 @@ static void compare_models(subject *s, const gufo_model *again)
 {
     gufo_entry a, b;
 
-    check_u64(gufo_metadata_count(again), gufo_metadata_count(s->model), "%s: keys", s->name);
-    for (uint64_t i = 0; gufo_metadata_at(s->model, i, &a); i++) {
-        if (!gufo_metadata_at(again, i, &b) || !gufo_str_equal(a.key, b.key))
+    check_u64(gufo_model_entry_count(again), gufo_model_entry_count(s->model), "%s: keys", s->name);
+    for (uint64_t i = 0; gufo_model_entry_at(s->model, i, &a); i++) {
+        if (!gufo_model_entry_at(again, i, &b) || !gufo_str_equal(a.key, b.key))
             differ(s, "key %ju is %.*s instead of %.*s", (uintmax_t)i, (int)b.key.len, b.key.data,
                    (int)a.key.len, a.key.data);
         /* The type of most tensors, which are not there. */
@@ -65,7 +65,7 @@ static void compare_again(subject *s)
         differ(s, "%s", error.message);
     else
         compare_models(s, gufo_import_model(again));
-    gufo_import_close(again);
+    gufo_import_free(again);
     remove_files(path, &files);
 }
 
@@ -79,7 +79,7 @@ static void export_model(subject *s)
         return;
     s->model = gufo_import_model(s->import);
     compare_again(s);
-    gufo_import_close(s->import);
+    gufo_import_free(s->import);
 }
 
 static void test_fixtures(void **state)
@@ -126,7 +126,7 @@ static void export_folder(folder *root, const char *directory, const char *name,
     s.model = gufo_import_model(s.import);
     compare_again(&s);
     check_tokens(&s);
-    gufo_import_close(s.import);
+    gufo_import_free(s.import);
     *count += s.differences;
 }
 
@@ -324,8 +324,8 @@ static void export_vocabulary_of(subject *s)
     s->model = made;
     compare_again(s);
     check_forms(s);
-    gufo_close(made);
-    gufo_import_close(s->import);
+    gufo_model_free(made);
+    gufo_import_free(s->import);
 }
 
 static void test_vocabularies(void **state)

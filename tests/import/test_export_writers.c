@@ -26,11 +26,11 @@ static void with_model(subject *s)
     check(job != NULL, "%s", error.message);
     check_ok(gufo_job_run(job, &where, NULL, &error), &error, "%s", s->name);
     gufo_job_free(job);
-    gufo_import_close(s->import);
-    model = gufo_open(file.text, NULL, &error);
+    gufo_import_free(s->import);
+    model = gufo_model_open(file.text, NULL, &error);
     check(model != NULL, "%s", error.message);
     current(s, model);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 static void test_with(const char *fixture, void (*test)(subject *s, const gufo_model *model))
@@ -165,8 +165,9 @@ static void check_shards(subject *s, const gufo_model *model)
     }
     check(files > 2, "%zu files", files);
     check(again != NULL, "%s", error.message);
-    check_u64(gufo_tensor_count(gufo_import_model(again)), gufo_tensor_count(model), "tensors");
-    gufo_import_close(again);
+    check_u64(gufo_model_tensor_count(gufo_import_model(again)), gufo_model_tensor_count(model),
+              "tensors");
+    gufo_import_free(again);
     json_decref(index);
     free(bytes);
 }
@@ -351,7 +352,7 @@ static gufo_model *changed(const subject *s, const gufo_model *model, const char
     check_ok(gufo_job_run(job, &where, NULL, &error), &error, "run");
     gufo_job_free(job);
     gufo_document_free(document);
-    opened = gufo_open(path.text, NULL, &error);
+    opened = gufo_model_open(path.text, NULL, &error);
     check(opened != NULL, "%s", error.message);
     return opened;
 }
@@ -373,7 +374,7 @@ static void check_models(subject *s, const gufo_model *model)
 
         check_refusal(other, (gufo_export_options){.format = GUFO_EXPORT_SAFETENSORS}, GUFO_E_TYPE,
                       rows[i].part);
-        gufo_close(other);
+        gufo_model_free(other);
     }
 }
 
@@ -395,12 +396,12 @@ static void check_copies(subject *s, const gufo_model *model)
     for (size_t i = 0; i < COUNT_OF(names); i += 2) {
         next = changed(s, last != NULL ? last : model, NULL, NULL, names[i], names[i + 1],
                        i % 4 == 0 ? "even.gguf" : "odd.gguf");
-        gufo_close(last);
+        gufo_model_free(last);
         last = next;
     }
     check_refusal(last, (gufo_export_options){.format = GUFO_EXPORT_SAFETENSORS}, GUFO_E_TYPE,
                   "would be lost");
-    gufo_close(last);
+    gufo_model_free(last);
 }
 
 static void test_copies(void **state)
@@ -459,7 +460,7 @@ static void check_arithmetic(subject *s, const gufo_model *model)
     check(job != NULL, "%s", error.message);
     check(gufo_export_warning_at(job, 0) == NULL, "%s", gufo_export_warning_at(job, 0));
     gufo_job_free(job);
-    assert_true(gufo_tensor_find(model, "output_norm.weight", &norm));
+    assert_true(gufo_model_tensor_find(model, "output_norm.weight", &norm));
     file = fopen(path.text, "r+b");
     assert_non_null(file);
     assert_int_equal(fseek(file, (long)norm.offset, SEEK_SET), 0);

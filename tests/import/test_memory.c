@@ -61,7 +61,7 @@ static void test_many_tensors(void **state)
     check(count.in_use < (size_t)TENSORS * MOST_PLANNED, "%zu bytes for each tensor are planned",
           count.in_use / TENSORS);
     gufo_quantizer_free(quantizer);
-    gufo_import_close(import);
+    gufo_import_free(import);
     check_u64(count.in_use, 0, "all is freed");
     folder_remove(&f);
 }

@@ -65,7 +65,7 @@ static gufo_import *open_model(const folder *f)
 
 static void close_model(gufo_import *import, folder *f)
 {
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(f);
 }
 
@@ -138,7 +138,7 @@ static void check_tensor(const gufo_import *import, const char *name, const char
     gufo_error error = no_error();
     gufo_tensor t;
 
-    check(gufo_tensor_find(model, name, &t), "no tensor %s", name);
+    check(gufo_model_tensor_find(model, name, &t), "no tensor %s", name);
     check_str(gufo_str_of(gufo_element_type_by_id(t.type)->name), type, "%s", name);
     check_u64(t.elements, count, "numbers of %s", name);
     check_ok(gufo_tensor_decode(model, &t, 0, count / t.dims[0], numbers, NULL, &error), &error,
@@ -284,7 +284,8 @@ static void test_f8(void **state)
         f = new_folder("LlamaForCausalLM", more, tensors);
         import = open_model(&f);
         check_tensor(import, "blk.0.ffn_down.weight", "F32", expected, 60);
-        check_u64(gufo_tensor_count(gufo_import_model(import)), 2, "%s: tensors", cases[k].label);
+        check_u64(gufo_model_tensor_count(gufo_import_model(import)), 2, "%s: tensors",
+                  cases[k].label);
         check_u64(gufo_import_describe(import).packed, 1, "%s", cases[k].label);
         close_model(import, &f);
     }
@@ -517,17 +518,17 @@ static void check_written(gufo_import *import, const folder *f, const char *type
     check(q != NULL, "%s: %s", type, error.message);
     check_ok(gufo_job_run(gufo_quantizer_job(q), &options, NULL, &error), &error, "%s", type);
     gufo_quantizer_free(q);
-    model = gufo_open(path.text, NULL, &error);
-    check(model != NULL && gufo_tensor_find(model, "blk.0.attn_q.weight", &t), "%s: %s", type,
+    model = gufo_model_open(path.text, NULL, &error);
+    check(model != NULL && gufo_model_tensor_find(model, "blk.0.attn_q.weight", &t), "%s: %s", type,
           error.message);
     assert_string_equal(gufo_element_type_by_id(t.type)->name, written);
-    check_ok(gufo_get_u64(model, "general.file_type", &id, &error), &error, "%s", type);
+    check_ok(gufo_model_get_u64(model, "general.file_type", &id, &error), &error, "%s", type);
     check_u64(id, file_type, "%s", type);
     check_ok(gufo_tensor_decode(model, &t, 0, 8, got, NULL, &error), &error, "%s", type);
     for (size_t i = 0; i < 8 * 64; i++)
         check(fabsf(got[i] - expected[i]) <= off, "%s, number %zu: %g, not %g", type, i,
               (double)got[i], (double)expected[i]);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 /* What the command makes of a packed model, a program gets by one call: see cli.convert, too. */
@@ -631,9 +632,10 @@ static void test_nvfp4(void **state)
     import = open_model(&f);
     check_tensor(import, "blk.0.ffn_down_exps.weight", "NVFP4", both, 512);
     check_tensor(import, "blk.0.ffn_down_exps.scale", "F32", halves, 2);
-    check(!gufo_tensor_find(gufo_import_model(import), "blk.0.ffn_down_exps.input_scale", NULL),
-          "a factor of one");
-    check(gufo_tensor_at(gufo_import_model(import), 0, &t) &&
+    check(
+        !gufo_model_tensor_find(gufo_import_model(import), "blk.0.ffn_down_exps.input_scale", NULL),
+        "a factor of one");
+    check(gufo_model_tensor_at(gufo_import_model(import), 0, &t) &&
               strcmp(gufo_element_type_by_id(t.type)->name, "NVFP4") == 0,
           "comes first");
     check(gufo_quantize_target_by_name("Q8_0", false, &target), "Q8_0");
@@ -641,8 +643,8 @@ static void test_nvfp4(void **state)
         gufo_str_of(
             gufo_import_type(import, &target, gufo_str_of("blk.0.ffn_down_exps.weight"))->name),
         "NVFP4", "stays");
-    check_ok(gufo_get_u64(gufo_import_model(import), "general.file_type", &file_type, NULL), NULL,
-             "file type");
+    check_ok(gufo_model_get_u64(gufo_import_model(import), "general.file_type", &file_type, NULL),
+             NULL, "file type");
     check_u64(file_type, 39, "file type");
     close_model(import, &f);
 }
@@ -898,7 +900,7 @@ static void check_read_fails(const gufo_import *import, gufo_error *error)
     float numbers[64];
     gufo_tensor t;
 
-    check(gufo_tensor_at(gufo_import_model(import), 0, &t), "a tensor");
+    check(gufo_model_tensor_at(gufo_import_model(import), 0, &t), "a tensor");
     check(gufo_tensor_decode(gufo_import_model(import), &t, 0, t.elements / t.dims[0], numbers,
                              NULL, error) == GUFO_E_MALFORMED,
           "it is read");
@@ -964,11 +966,11 @@ static void test_memory(void **state)
         c.fail_at = at;
         import = gufo_import_checkpoint(f.path, &options, &error);
         if (import != NULL)
-            done = gufo_tensor_at(gufo_import_model(import), 0, &t) &&
+            done = gufo_model_tensor_at(gufo_import_model(import), 0, &t) &&
                    gufo_tensor_decode(gufo_import_model(import), &t, 0, 8, numbers, NULL, &error) ==
                        GUFO_OK;
         check(done || error.code == GUFO_E_MEMORY, "request %zu: %s", at, error.message);
-        gufo_import_close(import);
+        gufo_import_free(import);
         check_u64(c.in_use, 0, "request %zu: bytes that are left", at);
     }
     folder_remove(&f);

@@ -40,12 +40,12 @@ static void check_written(subject *s, const char *path)
     const gufo_open_options lenient = {
         .flags = GUFO_OPEN_LENIENT, .on_finding = note_error, .finding_context = s};
     gufo_error error = no_error();
-    gufo_model *model = gufo_open(path, &lenient, &error);
+    gufo_model *model = gufo_model_open(path, &lenient, &error);
 
     check(model != NULL, "%s: %s", s->name, error.message);
     check_ok(gufo_model_check(model, note_error, s, &error), &error, "%s", s->name);
     check_ok(gufo_check(model, &options, note_error, s, &error), &error, "%s", s->name);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 static void check_name(subject *s, const char *name)
@@ -103,11 +103,11 @@ static void quantize_fixture(subject *s, const gufo_model *model)
     if (!quantize_written(s, model, "Q4_K_M", out.text))
         return;
     check_written(s, out.text);
-    made = gufo_open(out.text, NULL, &error);
+    made = gufo_model_open(out.text, NULL, &error);
     check(made != NULL, "%s: %s", s->name, error.message);
     check_ok(gufo_name_suggest(made, 0, name, &error), &error, "%s", s->name);
     check_name(s, name);
-    gufo_close(made);
+    gufo_model_free(made);
     quantized++;
 }
 
@@ -134,7 +134,7 @@ static void export_fixture(subject *s, const gufo_model *model)
     check_written(s, out.text);
     check_ok(gufo_import_file_name(s->import, "BF16", name, &error), &error, "%s", s->name);
     check_name(s, name);
-    gufo_import_close(s->import);
+    gufo_import_free(s->import);
 }
 
 static void convert_fixture(subject *s)
@@ -152,12 +152,12 @@ static void convert_fixture(subject *s)
     check_written(s, out.text);
     check_ok(gufo_import_file_name(s->import, "F16", name, &error), &error, "%s", s->name);
     check_name(s, name);
-    gufo_import_close(s->import);
-    model = gufo_open(out.text, NULL, &error);
+    gufo_import_free(s->import);
+    model = gufo_model_open(out.text, NULL, &error);
     check(model != NULL, "%s: %s", s->name, error.message);
     quantize_fixture(s, model);
     export_fixture(s, model);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 static void test_conversions(void **state)
@@ -182,10 +182,10 @@ static void convert_without_bound(subject *s)
     s->import = gufo_import_checkpoint(
         s->path.text, &(gufo_checkpoint_options){.flags = GUFO_CHECKPOINT_NO_VOCABULARY}, NULL);
     if (s->import == NULL ||
-        !gufo_metadata_find(gufo_import_model(s->import), "mpt.attention.clamp_kqv", &entry) ||
+        !gufo_model_find(gufo_import_model(s->import), "mpt.attention.clamp_kqv", &entry) ||
         gufo_value_f64(&entry.value, &bound, NULL) != GUFO_OK || bound > 0 || bound < 0)
         differ(s, "mpt.attention.clamp_kqv is %g", bound);
-    gufo_import_close(s->import);
+    gufo_import_free(s->import);
 }
 
 static void test_a_bound_that_is_none(void **state)
@@ -226,9 +226,9 @@ static void migrate(subject *s, const char *path)
     check_written(s, out.text);
     check_ok(gufo_name_suggest(gufo_import_model(s->import), 0, name, &error), &error, "%s",
              s->name);
-    if (gufo_tensor_count(gufo_import_model(s->import)) > 0)
+    if (gufo_model_tensor_count(gufo_import_model(s->import)) > 0)
         check_name(s, name);
-    gufo_import_close(s->import);
+    gufo_import_free(s->import);
 }
 
 static void test_old_samples(void **state)
@@ -317,7 +317,7 @@ static void convert_folder(subject *s)
         check_ok(gufo_import_file_name(s->import, types[i], name, &error), &error, "%s", s->name);
         check_name(s, name);
     }
-    gufo_import_close(s->import);
+    gufo_import_free(s->import);
 }
 
 static void test_folders(void **state)

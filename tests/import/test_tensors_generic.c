@@ -232,7 +232,7 @@ static void test_many_tensors(void **state)
     check_ok(gufo_job_run(gufo_quantizer_job(quantizer), &out, &one_thread, &error), &error, "run");
     check_bytes(count.peak, RUN_BYTES, "run");
     gufo_quantizer_free(quantizer);
-    gufo_import_close(import);
+    gufo_import_free(import);
     check_u64(count.in_use, 0, "bytes that are left");
     folder_remove(&root);
 }

@@ -641,8 +641,8 @@ static void test_ids(void **state)
                 ;
             check_ids(vocab, text, &expected);
         }
-        gufo_vocab_close(vocab);
-        gufo_close(model);
+        gufo_vocab_free(vocab);
+        gufo_model_free(model);
         remove_folder(&m);
     }
 }
@@ -732,9 +732,9 @@ static void test_original(void **state)
                  "text");
         check_str(((gufo_str){text.data, text.len}), "  ", "spaces");
         gufo_text_free(&text);
-        gufo_vocab_close(vocabs[i]);
+        gufo_vocab_free(vocabs[i]);
     }
-    gufo_close(model);
+    gufo_model_free(model);
     remove_folder(&m);
 }
 
@@ -811,8 +811,8 @@ static void test_pipelines(void **state)
         vocab = open_read(&m, &model);
         (void)snprintf(file, sizeof file, "data/tokenizer-json/%s/cases.jsonl", names[i]);
         check(each_case(file, vocab, compare_case) > 100, "%s", names[i]);
-        gufo_vocab_close(vocab);
-        gufo_close(model);
+        gufo_vocab_free(vocab);
+        gufo_model_free(model);
         close_vocabulary(&m.read);
     }
 }
@@ -839,13 +839,13 @@ static void test_real(void **state)
         gufo_vocab *vocab;
 
         (void)snprintf(file, sizeof file, "data/vocab/ggml-vocab-%s.gguf", names[i]);
-        model = gufo_open(need_shared(file).text, NULL, &error);
+        model = gufo_model_open(need_shared(file).text, NULL, &error);
         check(model != NULL, "%s", error.message);
         vocab = gufo_vocab_open(model, NULL, &error);
         check(vocab != NULL, "%s", error.message);
         check_ok(tokenizer_json_write(model, vocab, &json, &error), &error, "%s", names[i]);
-        gufo_vocab_close(vocab);
-        gufo_close(model);
+        gufo_vocab_free(vocab);
+        gufo_model_free(model);
 
         make_folder(&m, "llama", none);
         write_file(folder_path(&m.place, "tokenizer.json").text, json.data, json.len);
@@ -856,8 +856,8 @@ static void test_real(void **state)
         vocab = open_read(&m, &model);
         (void)snprintf(file, sizeof file, "data/text/tokens/%s.jsonl", names[i]);
         check(each_case(file, vocab, compare_plain) > 400, "%s", names[i]);
-        gufo_vocab_close(vocab);
-        gufo_close(model);
+        gufo_vocab_free(vocab);
+        gufo_model_free(model);
         remove_folder(&m);
     }
 }

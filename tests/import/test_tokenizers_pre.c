@@ -30,7 +30,7 @@ static json_t *export_shared(const char *name)
 
     (void)snprintf(file, sizeof file, "data/vocab/ggml-vocab-%s.gguf", name);
     path = need_shared(file);
-    model = gufo_open(path.text, NULL, &error);
+    model = gufo_model_open(path.text, NULL, &error);
     check(model != NULL, "%s: %s", name, error.message);
     vocab = gufo_vocab_open(model, NULL, &error);
     check(vocab != NULL, "%s: %s", name, error.message);
@@ -38,8 +38,8 @@ static json_t *export_shared(const char *name)
     json = json_loadb((const char *)text.data, text.len, 0, NULL);
     check(json != NULL, "%s", name);
     buffer_free(&text);
-    gufo_vocab_close(vocab);
-    gufo_close(model);
+    gufo_vocab_free(vocab);
+    gufo_model_free(model);
     return json;
 }
 

@@ -191,7 +191,7 @@ static void check_key(const gufo_import *import, uint64_t index, const char *key
 {
     gufo_entry entry;
 
-    check(gufo_metadata_at(gufo_import_model(import), index, &entry), "no key %s", key);
+    check(gufo_model_entry_at(gufo_import_model(import), index, &entry), "no key %s", key);
     check_view(entry.key, gufo_str_of(key), "key %ju", (uintmax_t)index);
 }
 
@@ -219,16 +219,16 @@ static void test_file(void **state)
     check_key(import, 0, "own.text");
     check_key(import, 1, "llama.block_count");
     check_key(import, 2, "general.architecture");
-    assert_true(gufo_metadata_find(model, "llama.block_count", &entry));
+    assert_true(gufo_model_find(model, "llama.block_count", &entry));
     assert_int_equal(entry.value.type, GUFO_VALUE_UINT64);
     check_u64(entry.value.as.u, 5, "block_count");
-    assert_true(gufo_metadata_find(model, "own.text", &entry));
+    assert_true(gufo_model_find(model, "own.text", &entry));
     check_view(entry.value.as.str, gufo_str_of(CONFIG), "a file");
-    assert_true(gufo_metadata_find(model, "general.name", &entry));
+    assert_true(gufo_model_find(model, "general.name", &entry));
     check_view(entry.value.as.str, gufo_str_of("A"), "a name");
-    assert_false(gufo_metadata_find(model, "llama.vocab_size", NULL));
-    assert_true(gufo_metadata_find(model, "llama.embedding_length", NULL));
-    gufo_import_close(import);
+    assert_false(gufo_model_find(model, "llama.vocab_size", NULL));
+    assert_true(gufo_model_find(model, "llama.embedding_length", NULL));
+    gufo_import_free(import);
     folder_remove(&f);
 }
 
@@ -248,7 +248,7 @@ static void test_caller(void **state)
 
     (void)state;
     check(import != NULL, "%s", error.message);
-    gufo_import_close(import);
+    gufo_import_free(import);
     write_text(&f, "own.json",
                "{\"general.name\":\"B\",\"general.author\":\"C\",\"general.base_models\":[]}");
     path = folder_path(&f, "own.json");
@@ -257,12 +257,12 @@ static void test_caller(void **state)
         &(gufo_checkpoint_options){.flags = GUFO_CHECKPOINT_VOCABULARY_ONLY, .metadata = path.text},
         &error);
     check(import != NULL, "%s", error.message);
-    assert_true(gufo_metadata_find(gufo_import_model(import), "general.name", &entry));
+    assert_true(gufo_model_find(gufo_import_model(import), "general.name", &entry));
     check_view(entry.value.as.str, gufo_str_of("B"), "the caller's name");
-    assert_true(gufo_metadata_find(gufo_import_model(import), "general.author", NULL));
-    assert_true(gufo_metadata_find(gufo_import_model(import), "general.base_model.count", &entry));
+    assert_true(gufo_model_find(gufo_import_model(import), "general.author", NULL));
+    assert_true(gufo_model_find(gufo_import_model(import), "general.base_model.count", &entry));
     check_u64(entry.value.as.u, 0, "the caller's parents");
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 

@@ -57,7 +57,7 @@ static void check_numbers(const gufo_import *import, const char *name, uint64_t 
     float numbers[64];
     gufo_tensor t;
 
-    check(gufo_tensor_find(model, name, &t), "no %s", name);
+    check(gufo_model_tensor_find(model, name, &t), "no %s", name);
     check_u64(t.dims[0], columns, "%s", name);
     check_u64(t.dims[1], rows, "%s", name);
     check_ok(gufo_tensor_decode(model, &t, 0, rows, numbers, NULL, &error), &error, "%s", name);
@@ -96,7 +96,7 @@ static void test_tensors(void **state)
 
     (void)state;
     check(import != NULL, "%s", error.message);
-    check_u64(gufo_tensor_count(gufo_import_model(import)), 6, "tensors");
+    check_u64(gufo_model_tensor_count(gufo_import_model(import)), 6, "tensors");
     check_numbers(import, "blk.1.attn_q.weight.lora_a", 3, 2, a);
     check_numbers(import, "blk.1.attn_q.weight.lora_b", 2, 4, b);
     check_numbers(import, "blk.0.ffn_up.weight.lora_a", 3, 4, a_of_rank_4);
@@ -104,11 +104,11 @@ static void test_tensors(void **state)
     check_numbers(import, "token_embd.weight.lora_a", 2, 5, b);
     check_numbers(import, "token_embd.weight.lora_b", 2, 3, b);
     /* 6 / 8 for all pairs: readers divide by 2, the rank of the first. */
-    check(gufo_metadata_find(gufo_import_model(import), "adapter.lora.alpha", &entry) &&
+    check(gufo_model_find(gufo_import_model(import), "adapter.lora.alpha", &entry) &&
               entry.value.as.f == 1.5,
           "alpha");
     check(strstr(gufo_import_describe(import).doubt, "attn_q") != NULL, "doubt");
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&f);
 }
 
@@ -137,13 +137,13 @@ static void test_assumed(void **state)
             is_assumed |= setting.origin == GUFO_SETTING_ASSUMED &&
                           gufo_str_equal(setting.key, gufo_str_of("general.architecture"));
         check(is_assumed == (archs[i] == NULL), "setting %zu", i);
-        check(gufo_metadata_find(gufo_import_model(import), "gufo.assumed", NULL) ==
+        check(gufo_model_find(gufo_import_model(import), "gufo.assumed", NULL) ==
                   (archs[i] == NULL),
               "key %zu", i);
         check_ok(gufo_check(gufo_import_model(import), NULL, count_assumed, &found, &error), &error,
                  "check");
         check_u64(found, archs[i] == NULL, "M431");
-        gufo_import_close(import);
+        gufo_import_free(import);
         folder_remove(&f);
     }
 }

@@ -67,7 +67,7 @@ static void check_numbers(const legacy_sample *sample, const gufo_model *model)
     float numbers[1024];
     gufo_error error = no_error();
 
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++) {
         check(tensor.elements <= COUNT_OF(numbers), "%s", sample->name);
         check_ok(gufo_tensor_decode(model, &tensor, 0, tensor.elements / tensor.dims[0], numbers,
                                     NULL, &error),
@@ -96,10 +96,10 @@ static void check_sample(const legacy_sample *sample, gufo_legacy_keep keep)
     check_u64(facts.generation, sample->generation, "%s", sample->name);
     check_u64(facts.parts, 1, "%s", sample->name);
     check_u64(facts.size, b.len, "%s", sample->name);
-    check_u64(gufo_tensor_count(gufo_import_model(import)), marks.tensors + mels, "%s",
+    check_u64(gufo_model_tensor_count(gufo_import_model(import)), marks.tensors + mels, "%s",
               sample->name);
     check_numbers(sample, gufo_import_model(import));
-    gufo_import_close(import);
+    gufo_import_free(import);
     check_u64(count.in_use, 0, "%s: all is freed", sample->name);
     builder_free(&b);
 }
@@ -159,7 +159,7 @@ static void test_without_memory(void **state)
                 check_error_shape(&error, GUFO_E_MEMORY, sample->name);
             else
                 check(count.denied == 0, "%s: request %zu failed", sample->name, fail_at);
-            gufo_import_close(import);
+            gufo_import_free(import);
             check_u64(count.in_use, 0, "%s: all is freed after request %zu failed", sample->name,
                       fail_at);
         }
@@ -435,7 +435,7 @@ static void test_keys_that_no_heads_have(void **state)
         gufo_import *import = gufo_import_legacy(path.text, NULL, &error);
         check((import != NULL) == rows[i].good, "%u rows of keys for %u heads: %s",
               (unsigned)rows[i].keys, (unsigned)rows[i].heads, error.message);
-        gufo_import_close(import);
+        gufo_import_free(import);
         builder_free(&b);
     }
 }
@@ -481,12 +481,13 @@ static void test_a_file_that_changes_while_rows_are_read(void **state)
     gufo_import *import = gufo_import_legacy(path.text, NULL, &error);
     check(import != NULL, "%s", error.message);
     const gufo_model *model = gufo_import_model(import);
-    check(gufo_tensor_at(model, 0, &tensor) && tensor.elements <= COUNT_OF(numbers), "tensor");
+    check(gufo_model_tensor_at(model, 0, &tensor) && tensor.elements <= COUNT_OF(numbers),
+          "tensor");
     check_ok(gufo_tensor_decode(model, &tensor, 0, 1, numbers, NULL, &error), &error, "before");
     check(utimensat(AT_FDCWD, path.text, other, 0) == 0, "utimensat");
     check(gufo_tensor_decode(model, &tensor, 0, 1, numbers, NULL, &error) == GUFO_E_CHANGED, "%s",
           error.message);
-    gufo_import_close(import);
+    gufo_import_free(import);
     builder_free(&b);
 }
 
@@ -503,10 +504,10 @@ static void test_a_name_that_is_not_text(void **state)
     write_file(odd.text, b.data, b.len);
     gufo_import *import = gufo_import_legacy(odd.text, NULL, &error);
     check(import != NULL, "%s", error.message);
-    check_ok(gufo_get_str(gufo_import_model(import), "general.name", &name, &error), &error,
+    check_ok(gufo_model_get_str(gufo_import_model(import), "general.name", &name, &error), &error,
              "general.name");
     check(gufo_str_equal(name, gufo_str_of("a??.bin")), "%.*s", (int)name.len, name.data);
-    gufo_import_close(import);
+    gufo_import_free(import);
     (void)unlink(odd.text);
     builder_free(&b);
 }
@@ -538,7 +539,7 @@ static void test_the_caller_names_the_family(void **state)
             check(import == NULL || strcmp(gufo_import_describe(import).family, families[k]) == 0,
                   "%s is %s, not %s", sample->name, gufo_import_describe(import).family,
                   families[k]);
-            gufo_import_close(import);
+            gufo_import_free(import);
         }
         builder_free(&b);
     }

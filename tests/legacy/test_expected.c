@@ -143,7 +143,7 @@ static void check_metadata(const subject *s, const gufo_model *model, gufo_legac
     for (const json_value *v = json_at(s->gguf, "metadata")->inside; v != NULL; v = v->next) {
         gufo_entry entry;
 
-        check(gufo_metadata_find_str(model, v->name, &entry), "%s: %.*s is missing", s->file,
+        check(gufo_model_find_str(model, v->name, &entry), "%s: %.*s is missing", s->file,
               TEXT(v->name));
         check_type(s->file, &entry, json_at(v, "type")->text);
         if (gufo_str_equal(v->name, gufo_str_of("general.file_type")))
@@ -167,7 +167,7 @@ static void check_merges(const subject *s, const gufo_model *model)
 
     if (found == NULL && stored == NULL)
         return;
-    check(gufo_metadata_find(model, "tokenizer.ggml.merges", &entry), "%s has merges", s->file);
+    check(gufo_model_find(model, "tokenizer.ggml.merges", &entry), "%s has merges", s->file);
     if (found != NULL) {
         check_array(s->file, &entry, found);
         return;
@@ -247,7 +247,7 @@ static void check_loss(const subject *s, const gufo_model *model, const gufo_ten
     gufo_tensor exact;
     double worst = 0;
 
-    check(gufo_tensor_find_str(s->exact, tensor->name, &exact), "%s: %.*s", s->file,
+    check(gufo_model_tensor_find_str(s->exact, tensor->name, &exact), "%s: %.*s", s->file,
           TEXT(tensor->name));
     float *a = all_numbers(s->file, model, tensor), *b = all_numbers(s->file, s->exact, &exact);
     for (uint64_t i = 0; i < tensor->elements; i++)
@@ -300,7 +300,8 @@ static void check_tensor(const subject *s, const gufo_model *model, const gufo_i
     gufo_tensor tensor;
 
     check(expected != NULL, "%s: %.*s is not expected", s->file, TEXT(got->name));
-    check(gufo_tensor_find_str(model, got->name, &tensor), "%s: %.*s", s->file, TEXT(got->name));
+    check(gufo_model_tensor_find_str(model, got->name, &tensor), "%s: %.*s", s->file,
+          TEXT(got->name));
     check_u64(tensor.type, got->to->id, "%s: %.*s", s->file, TEXT(got->name));
     check_view(got->source, json_at(expected, "source")->text, "%s: the source of %.*s", s->file,
                TEXT(got->name));
@@ -331,7 +332,7 @@ static void check_tensors(const subject *s, const gufo_import *import, gufo_lega
         if (!is_extra(got.name))
             check_tensor(s, model, &got, keep);
     }
-    check_u64(index, gufo_tensor_count(model), "%s: tensors", s->file);
+    check_u64(index, gufo_model_tensor_count(model), "%s: tensors", s->file);
     check_u64(index - extra, json_count(json_at(s->gguf, "tensors")), "%s: tensors", s->file);
 }
 
@@ -343,7 +344,7 @@ static void check_mel_filters(const subject *s, const gufo_model *model)
 
     if (expected == NULL)
         return;
-    check(gufo_tensor_find(model, "mel_filters", &tensor), "%s", s->file);
+    check(gufo_model_tensor_find(model, "mel_filters", &tensor), "%s", s->file);
     check_u64(tensor.type, GUFO_TYPE_F32, "%s", s->file);
     check_u64(tensor.dims[0], (uint64_t)json_number(json_at(expected, "n_fft")), "%s", s->file);
     check_u64(tensor.dims[1], (uint64_t)json_number(json_at(expected, "n_mel")), "%s", s->file);
@@ -373,7 +374,7 @@ static void check_numbers(const subject *s, const char *place)
         size_t len;
 
         (void)snprintf(text, sizeof text, "%.*s", TEXT(file));
-        check(gufo_tensor_find_str(s->exact, name, &tensor), "%s: %s", s->file, text);
+        check(gufo_model_tensor_find_str(s->exact, name, &tensor), "%s: %s", s->file, text);
         uint64_t count =
             rows == NULL ? rows_of(&tensor) : (uint64_t)json_number(rows->inside->next) - first;
         uint8_t *expected = read_file(path_join(place, text).text, &len);
@@ -402,7 +403,7 @@ static void check_assumed(const subject *s, const gufo_import *import)
 
     for (uint64_t i = 0; gufo_import_setting_at(import, i, &setting); i++)
         count += setting.origin == GUFO_SETTING_ASSUMED;
-    if (gufo_metadata_find(gufo_import_model(import), "gufo.assumed", &list)) {
+    if (gufo_model_find(gufo_import_model(import), "gufo.assumed", &list)) {
         named = list.value.as.array.count;
         iter = gufo_array_start(&list.value.as.array);
     }
@@ -425,7 +426,7 @@ static void check_file_as(const subject *s, gufo_legacy_keep keep)
     check_tensors(s, import, keep);
     check_mel_filters(s, gufo_import_model(import));
     check_merges(s, gufo_import_model(import));
-    gufo_import_close(import);
+    gufo_import_free(import);
 }
 
 static void check_result(const char *place, const char *name, size_t stem)
@@ -445,7 +446,7 @@ static void check_result(const char *place, const char *name, size_t stem)
     int last = is_emulated() ? GUFO_LEGACY_NEAREST : GUFO_LEGACY_F32;
     for (int keep = GUFO_LEGACY_NEAREST; keep <= last; keep++)
         check_file_as(&s, (gufo_legacy_keep)keep);
-    gufo_import_close(exact);
+    gufo_import_free(exact);
     gufo_document_free(s.known);
     json_unload(&s.expected);
 }
@@ -514,11 +515,11 @@ static void test_rwkv_keys(void **state)
 
         check(import != NULL, "%s: %s", rows[i].file, error.message);
         model = gufo_import_model(import);
-        (void)gufo_get_u64(model, "rwkv.feed_forward_length", &width, NULL);
-        (void)gufo_get_u64(model, "rwkv.architecture_version", &version, NULL);
+        (void)gufo_model_get_u64(model, "rwkv.feed_forward_length", &width, NULL);
+        (void)gufo_model_get_u64(model, "rwkv.architecture_version", &version, NULL);
         check_u64(width, rows[i].width, "%s: width", rows[i].file);
         check_u64(version, rows[i].version, "%s: version", rows[i].file);
-        gufo_import_close(import);
+        gufo_import_free(import);
     }
 }
 
@@ -586,7 +587,7 @@ static void check_taken(const char *path, gufo_str name, bool may_fail)
     }
     check(import != NULL, "%.*s: %s", TEXT(name), error.message);
     check(!may_fail || gufo_import_warning_at(import, 0) != NULL, "%.*s: no warning", TEXT(name));
-    gufo_import_close(import);
+    gufo_import_free(import);
 }
 
 static void test_damaged_files(void **state)

@@ -165,13 +165,13 @@ static void check_blocks(const subject *s, const char *path, gufo_legacy_keep ke
     check(import != NULL, "%s: %s", s->label, error.message);
     check_u64(gufo_import_describe(import).generation, s->generation, "%s", s->label);
     model = gufo_import_model(import);
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++)
         if (tensor.n_dims == 2) {
             check_tensor(s, model, &tensor);
             matrices++;
         }
     check(matrices > 5, "%s: %u matrices", s->label, matrices);
-    gufo_import_close(import);
+    gufo_import_free(import);
 }
 
 static void test_blocks_are_those_of_the_generation(void **state)
@@ -217,7 +217,7 @@ static void check_ftype(const char *path, const char *name, uint32_t ftype, bool
     check((import != NULL) == good, "%s with ftype %u: %s", name, (unsigned)ftype, error.message);
     if (import == NULL)
         check_error_shape(&error, GUFO_E_MALFORMED, name);
-    gufo_import_close(import);
+    gufo_import_free(import);
 }
 
 static void test_the_factor_agrees_with_the_version(void **state)

@@ -46,7 +46,7 @@ static gufo_import *migrate(const char *in, const char *out)
 static gufo_model *open_model(const char *path)
 {
     gufo_error error = no_error();
-    gufo_model *model = gufo_open(path, NULL, &error);
+    gufo_model *model = gufo_model_open(path, NULL, &error);
 
     check(model != NULL, "%s", error.message);
     return model;
@@ -56,11 +56,11 @@ static void check_numbers(const gufo_model *a, const gufo_model *b)
 {
     gufo_tensor of_a, of_b;
 
-    for (uint64_t i = 0; gufo_tensor_at(a, i, &of_a); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(a, i, &of_a); i++) {
         size_t size = (size_t)of_a.elements * sizeof(float);
         float *in_a = malloc(size), *in_b = malloc(size);
 
-        assert_true(gufo_tensor_at(b, i, &of_b));
+        assert_true(gufo_model_tensor_at(b, i, &of_b));
         check_view(of_b.name, of_a.name, "name of tensor %u", (unsigned)i);
         assert_int_equal(
             gufo_tensor_decode(a, &of_a, 0, of_a.elements / of_a.dims[0], in_a, NULL, NULL),
@@ -94,11 +94,11 @@ static void test_every_encoding(void **state)
             new = open_model(out.text);
             assert_int_equal(gufo_model_facts(new).version, 3);
             assert_int_equal(gufo_model_facts(new).byte_order, gufo_model_facts(old).byte_order);
-            assert_int_equal(gufo_metadata_count(new), gufo_metadata_count(old));
+            assert_int_equal(gufo_model_entry_count(new), gufo_model_entry_count(old));
             check_numbers(old, new);
-            gufo_close(old);
-            gufo_close(new);
-            gufo_import_close(import);
+            gufo_model_free(old);
+            gufo_model_free(new);
+            gufo_import_free(import);
             remove(out.text);
         }
         builder_free(&b);
@@ -133,12 +133,12 @@ static void test_removed_types(void **state)
         assert_true(shown.exact);
         old = open_model(in.text);
         new = open_model(out.text);
-        assert_true(gufo_tensor_find(new, "blocks", &tensor));
+        assert_true(gufo_model_tensor_find(new, "blocks", &tensor));
         assert_int_equal(tensor.type, rows[i].new);
         check_numbers(old, new);
-        gufo_close(old);
-        gufo_close(new);
-        gufo_import_close(import);
+        gufo_model_free(old);
+        gufo_model_free(new);
+        gufo_import_free(import);
         remove(out.text);
         builder_free(&b);
     }

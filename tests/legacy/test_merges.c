@@ -210,7 +210,7 @@ static void check_same_texts(const outcome *o, const gufo_model *model, const ch
     gufo_array got = array_of(o, key, GUFO_VALUE_STRING), expected;
     gufo_str *texts = texts_of(&got), *others;
 
-    assert_int_equal(gufo_get_array(model, key, GUFO_VALUE_STRING, &expected, NULL), GUFO_OK);
+    assert_int_equal(gufo_model_get_array(model, key, GUFO_VALUE_STRING, &expected, NULL), GUFO_OK);
     others = texts_of(&expected);
     check_u64(got.count, count == 0 ? expected.count : count, "%s: %s", label, key);
     for (uint64_t i = 0; i < got.count; i++)
@@ -224,7 +224,8 @@ static int32_t *types_in(const gufo_model *model)
     gufo_array array;
     int32_t *types;
 
-    assert_int_equal(gufo_get_array(model, TYPES_KEY, GUFO_VALUE_INT32, &array, NULL), GUFO_OK);
+    assert_int_equal(gufo_model_get_array(model, TYPES_KEY, GUFO_VALUE_INT32, &array, NULL),
+                     GUFO_OK);
     types = calloc((size_t)array.count, sizeof *types);
     assert_int_equal(gufo_array_read(&array, 0, array.count, types, NULL), GUFO_OK);
     return types;
@@ -237,7 +238,8 @@ static gufo_str *old_tokens(const gufo_model *model, bool latin, uint64_t *count
     gufo_str *tokens;
     int32_t *types = types_in(model);
 
-    assert_int_equal(gufo_get_array(model, TOKENS_KEY, GUFO_VALUE_STRING, &array, NULL), GUFO_OK);
+    assert_int_equal(gufo_model_get_array(model, TOKENS_KEY, GUFO_VALUE_STRING, &array, NULL),
+                     GUFO_OK);
     tokens = texts_of(&array);
     *count = array.count;
     for (uint64_t id = 0; id < array.count; id++) {
@@ -269,7 +271,7 @@ static void check_real(const char *family, const char *file, bool latin)
 {
     path_text path = need_shared(file);
     gufo_error error = no_error();
-    gufo_model *model = gufo_open(path.text, NULL, &error);
+    gufo_model *model = gufo_model_open(path.text, NULL, &error);
     uint64_t count;
     gufo_str *tokens;
     outcome o;
@@ -284,7 +286,7 @@ static void check_real(const char *family, const char *file, bool latin)
         free((void *)(uintptr_t)tokens[id].data);
     free(tokens);
     outcome_free(&o);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 static void test_real(void **state)
@@ -312,7 +314,7 @@ static void test_first_tokens(void **state)
     enum { HEADER = 32, TOKENS = 600, MERGES = 355 };
     path_text path = need_shared("data/convert/legacy/families/gpt2-realbpe-f16.bin");
     path_text whole = need_shared("data/vocab/ggml-vocab-mpt.gguf");
-    gufo_model *model = gufo_open(whole.text, NULL, NULL);
+    gufo_model *model = gufo_model_open(whole.text, NULL, NULL);
     size_t size, at = HEADER;
     uint8_t *file = read_file(path.text, &size);
     gufo_str tokens[TOKENS];
@@ -330,7 +332,7 @@ static void test_first_tokens(void **state)
     check_same_texts(&o, model, TOKENS_KEY, TOKENS, "first tokens");
     outcome_free(&o);
     free(file);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 int main(void)

@@ -135,7 +135,7 @@ static void open_subject(subject *s)
 
 static void close_subject(subject *s)
 {
-    gufo_import_close(s->import);
+    gufo_import_free(s->import);
     builder_free(&s->bytes);
     folder_remove(&s->place);
 }
@@ -153,7 +153,7 @@ static void check_made(const subject *s, const char *name, const uint64_t dims[5
     uint32_t n = 0;
     gufo_error error = no_error();
 
-    check(gufo_tensor_find(s->model, name, &tensor), "%s: %s", s->arch, name);
+    check(gufo_model_tensor_find(s->model, name, &tensor), "%s: %s", s->arch, name);
     for (; dims[n] != 0; n++)
         check_u64(tensor.dims[n], dims[n], "%s: %s, dimension %u", s->arch, name, (unsigned)n);
     check_u64(tensor.n_dims, n, "%s: %s", s->arch, name);
@@ -184,7 +184,7 @@ static void check_number(const subject *s, const char *key, uint64_t expected)
     char text[96];
 
     (void)snprintf(text, sizeof text, "%s.%s", s->arch, key);
-    check_ok(gufo_get_u64(s->model, text, &number, &error), &error, "%s", text);
+    check_ok(gufo_model_get_u64(s->model, text, &number, &error), &error, "%s", text);
     check_u64(number, expected, "%s", text);
 }
 
@@ -193,14 +193,15 @@ static void check_both(const subject *s)
     gufo_str arch;
     gufo_error error = no_error();
 
-    check_ok(gufo_get_str(s->model, "general.architecture", &arch, &error), &error, "%s", s->arch);
+    check_ok(gufo_model_get_str(s->model, "general.architecture", &arch, &error), &error, "%s",
+             s->arch);
     check_str(arch, s->arch, "architecture");
     check_number(s, "block_count", LAYERS);
     check_number(s, "embedding_length", 4);
     check_number(s, "feed_forward_length", 6);
     check_number(s, "wkv.head_size", 2);
     check_number(s, "attention.head_count", 0);
-    check(!gufo_metadata_find(s->model, "rwkv.architecture_version", NULL), "keys of another");
+    check(!gufo_model_find(s->model, "rwkv.architecture_version", NULL), "keys of another");
     check_made(s, "token_embd.weight", DIMS(4, 3), FROM("emb.weight"));
     check_made(s, "token_embd_norm.bias", DIMS(4), FROM("blocks.0.ln0.bias"));
     check_made(s, "blk.1.attn_norm_2.weight", DIMS(4), FROM("blocks.1.ln2.weight"));
@@ -229,7 +230,7 @@ static void test_rwkv6(void **state)
     check_made(&s, "blk.0.time_mix_decay.weight", DIMS(4), FROM("blocks.0.att.time_decay"));
     check_made(&s, "blk.0.time_mix_first.weight", DIMS(2, 2), FROM("blocks.0.att.time_faaaa"));
     /* Four of each layer became part of another. */
-    check_u64(gufo_tensor_count(s.model), s.marks.tensors - 4 * LAYERS, "tensors");
+    check_u64(gufo_model_tensor_count(s.model), s.marks.tensors - 4 * LAYERS, "tensors");
     close_subject(&s);
 }
 
@@ -264,7 +265,7 @@ static void test_rwkv7(void **state)
         (void)snprintf(name, sizeof name, "blk.0.time_mix_v%s.weight", first[i]);
         check_made(&s, name, dims, FROM(source));
     }
-    check_u64(gufo_tensor_count(s.model), s.marks.tensors,
+    check_u64(gufo_model_tensor_count(s.model), s.marks.tensors,
               "three are left out, three are there twice");
     close_subject(&s);
 }
@@ -279,7 +280,7 @@ static void test_names_stay(void **state)
     s.arch = NULL;
     open_subject(&s);
     for (size_t i = 0; i < s.marks.tensors; i++)
-        check(gufo_tensor_find(s.model, s.names[i], NULL), "%s", s.names[i]);
+        check(gufo_model_tensor_find(s.model, s.names[i], NULL), "%s", s.names[i]);
     close_subject(&s);
 }
 

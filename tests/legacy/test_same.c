@@ -240,13 +240,13 @@ static uint64_t compare_keys(const gufo_model *a, const gufo_model *b, const cha
     gufo_entry one, other;
     uint64_t count = 0;
 
-    for (uint64_t i = 0; gufo_metadata_at(a, i, &one); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(a, i, &one); i++) {
         char key[128];
 
         (void)snprintf(key, sizeof key, "%.*s", (int)one.key.len, one.key.data);
         if (strncmp(key, arch, strlen(arch)) != 0 || key[strlen(arch)] != '.')
             continue;
-        check(gufo_metadata_find(b, key, &other), "no %s", key);
+        check(gufo_model_find(b, key, &other), "no %s", key);
         check(one.value.type == other.value.type, "%s has another type", key);
         check(one.value.type == GUFO_VALUE_FLOAT32 ? one.value.as.f == other.value.as.f
                                                    : one.value.as.u == other.value.as.u,
@@ -278,11 +278,11 @@ static void compare_tensors(const gufo_model *converted, const gufo_model *migra
     gufo_tensor one, other;
     uint64_t count = 0;
 
-    for (; gufo_tensor_at(migrated, count, &other); count++) {
+    for (; gufo_model_tensor_at(migrated, count, &other); count++) {
         char name[128];
 
         (void)snprintf(name, sizeof name, "%.*s", (int)other.name.len, other.name.data);
-        check(gufo_tensor_find(converted, name, &one), "no tensor %s", name);
+        check(gufo_model_tensor_find(converted, name, &one), "no tensor %s", name);
         check(one.n_dims == other.n_dims, "%s has %" PRIu32 " dimensions", name, one.n_dims);
         if (strcmp(name, "mel_filters") == 0) { /* those of the old file are made up */
             check(one.dims[0] == 201 && one.dims[1] == 2, "%s has another shape", name);
@@ -292,7 +292,7 @@ static void compare_tensors(const gufo_model *converted, const gufo_model *migra
         check(one.type == other.type, "%s has another type", name);
         compare_numbers(converted, &one, migrated, &other, name);
     }
-    check(!gufo_tensor_at(converted, count, &one), "more than %" PRIu64 " tensors", count);
+    check(!gufo_model_tensor_at(converted, count, &one), "more than %" PRIu64 " tensors", count);
 }
 
 static void compare(const same_model *m)
@@ -313,8 +313,8 @@ static void compare(const same_model *m)
     check(compare_keys(a, b, m->arch) > 0, "%s has no keys", m->arch);
     check(compare_keys(a, b, m->arch) == compare_keys(b, a, m->arch), "%s has other keys", m->arch);
     compare_tensors(a, b);
-    gufo_import_close(converted);
-    gufo_import_close(migrated);
+    gufo_import_free(converted);
+    gufo_import_free(migrated);
     folder_remove(&place);
 }
 
@@ -342,15 +342,15 @@ static void check_made(const char *config, const safetensor *tensors, size_t cou
     safetensors_write(folder_path(&place, "model.safetensors").text, tensors, count);
     import = gufo_import_checkpoint(place.path, &options, &error);
     check((import != NULL) == (expected != NULL), "%s", error.message);
-    for (uint64_t i = 0; import != NULL && gufo_tensor_at(gufo_import_model(import), i, &tensor);
-         i++) {
+    for (uint64_t i = 0;
+         import != NULL && gufo_model_tensor_at(gufo_import_model(import), i, &tensor); i++) {
         size_t len = strlen(names);
 
         (void)snprintf(names + len, sizeof names - len, "%s%.*s", len > 0 ? " " : "",
                        (int)tensor.name.len, tensor.name.data);
     }
     check(expected == NULL || strcmp(names, expected) == 0, "%s", names);
-    gufo_import_close(import);
+    gufo_import_free(import);
     folder_remove(&place);
 }
 

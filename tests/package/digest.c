@@ -10,7 +10,7 @@ int main(void)
     uint8_t digest[GUFO_DIGEST_SIZE];
     gufo_error error;
 
-    if (gufo_open("/nowhere", NULL, &error) != NULL)
+    if (gufo_model_open("/nowhere", NULL, &error) != NULL)
         return 1;
     if (!gufo_digest_available(algorithm)) { /* that is what FIPS says, too */
         puts("sha256 ba7816bf: not in this build");

@@ -19,8 +19,8 @@ int main()
 
     run.progress = count;
     run.progress_context = &calls;
-    gufo_model *model = gufo_open_shards(&input, 1, &options, &error);
-    gufo_close(model);
+    gufo_model *model = gufo_model_open_shards(&input, 1, &options, &error);
+    gufo_model_free(model);
     return run.progress(run.progress_context, 0, 0) && calls == 1 && model == nullptr && error.code == GUFO_E_IO && type != nullptr &&
                    gufo_str_equal(gufo_str_of(type->name), gufo_str_of("Q4_K"))
                ? 0

@@ -6,7 +6,7 @@ int main(void)
 {
     static const unsigned char model[24] = "GGUF\3";
     gufo_error error;
-    gufo_model *file = gufo_open_memory(model, sizeof model, NULL, &error);
+    gufo_model *file = gufo_model_open_memory(model, sizeof model, NULL, &error);
 
     if (!file) {
         fprintf(stderr, "%s\n", error.message);
@@ -14,6 +14,6 @@ int main(void)
     }
     printf("gufo %s read GGUF version %u\n", gufo_version(),
            (unsigned)gufo_model_facts(file).version);
-    gufo_close(file);
+    gufo_model_free(file);
     return 0;
 }

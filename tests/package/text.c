@@ -22,6 +22,6 @@ int main(void)
     printf("%zu: %.*s\n", ids.count, (int)text.len, text.data);
     gufo_text_free(&text);
     gufo_ids_free(&ids);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     return 0;
 }

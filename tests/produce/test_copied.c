@@ -19,7 +19,7 @@ static void name_tensors(gufo_document *d, const gufo_model *file, const char *l
     gufo_error error = no_error();
     gufo_tensor t;
 
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &t); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &t); i++)
         check_ok(gufo_document_add_raw_tensor(d, t.name, t.type, t.n_dims, t.dims, t.size, &error),
                  &error, "%s", label);
 }
@@ -52,7 +52,7 @@ static void give_data(gufo_job *job, const gufo_model *file, const char *label)
     gufo_tensor tensor;
     uint8_t piece[100];
 
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++)
         for (uint64_t at = 0; at < tensor.size;) {
             uint64_t left = tensor.size - at;
             size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
@@ -117,7 +117,7 @@ static bool stream_copy(const gufo_model *file, copy_way how, const char *path, 
 static void check_same_content(const gufo_model *file, const char *path, const char *label)
 {
     gufo_error error = no_error();
-    gufo_model *copy = gufo_open(path, NULL, &error);
+    gufo_model *copy = gufo_model_open(path, NULL, &error);
     char *got, *expected;
 
     check(copy != NULL, "%s: the copy does not open: %s", label, error.message);
@@ -126,7 +126,7 @@ static void check_same_content(const gufo_model *file, const char *path, const c
     check_same_dump(got, expected, label);
     free(got);
     free(expected);
-    gufo_close(copy);
+    gufo_model_free(copy);
 }
 
 /* In its own encoding, a file without oddities of layout comes back byte for byte. */
@@ -149,7 +149,7 @@ static void copy_same(const good_file *good, const builder *b, const char *label
             check_file(path, b->data, b->len, label);
         check_same_content(file, path, label);
     }
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_same_encoding(void **state)
@@ -171,10 +171,10 @@ static void copy_back(const good_file *good, const builder *b, bool given, const
 
     if (!(good->flags & GOOD_CANONICAL) || b->encoding.version == 1)
         return;
-    copy = gufo_open(paths[0], NULL, &error);
+    copy = gufo_model_open(paths[0], NULL, &error);
     check(copy != NULL, "%s: %s", label, error.message);
     check(stream_copy(copy, (copy_way){b->encoding, given}, paths[1], label), "%s", label);
-    gufo_close(copy);
+    gufo_model_free(copy);
     check_file(paths[1], b->data, b->len, label);
 }
 
@@ -196,7 +196,7 @@ static void copy_around(const good_file *good, const builder *b, const char *lab
             check_same_content(file, paths[0], full);
         copy_back(good, b, how.given, paths, full);
     }
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_other_encodings(void **state)
@@ -234,16 +234,16 @@ static void test_copy_and_add(void **state)
     check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "layout");
     check_u64(layout.alignment, 64, "the alignment comes along");
     check_u64(layout.tensor_count, 4, "tensors");
-    copy = gufo_open_memory(document_header(d, &size), (size_t)layout.data_offset,
-                            &(gufo_open_options){.flags = GUFO_OPEN_LENIENT}, &error);
+    copy = gufo_model_open_memory(document_header(d, &size), (size_t)layout.data_offset,
+                                  &(gufo_open_options){.flags = GUFO_OPEN_LENIENT}, &error);
     check(copy != NULL, "%s", error.message);
-    check_u64(gufo_metadata_count(copy), 4, "entries");
-    check(gufo_metadata_at(copy, 0, &entry) && entry.value.as.u == 1, "first");
-    check(gufo_metadata_at(copy, 3, &entry) && entry.value.as.u == 2, "last");
-    check(gufo_tensor_at(copy, 3, &tensor), "new");
+    check_u64(gufo_model_entry_count(copy), 4, "entries");
+    check(gufo_model_entry_at(copy, 0, &entry) && entry.value.as.u == 1, "first");
+    check(gufo_model_entry_at(copy, 3, &entry) && entry.value.as.u == 2, "last");
+    check(gufo_model_tensor_at(copy, 3, &tensor), "new");
     check_str(tensor.name, "new", "new");
-    gufo_close(copy);
-    gufo_close(file);
+    gufo_model_free(copy);
+    gufo_model_free(file);
     gufo_document_free(d);
     builder_free(&b);
 }

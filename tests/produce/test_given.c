@@ -187,19 +187,19 @@ static void check_many(const folder *f)
 {
     path_text first = folder_path(f, "many-00001-of-00300.gguf");
     gufo_error error = no_error();
-    gufo_model *set = gufo_open(first.text, NULL, &error);
+    gufo_model *set = gufo_model_open(first.text, NULL, &error);
     uint8_t bytes[MANY_BYTES];
     gufo_tensor tensor;
 
     check(set != NULL, "%s", error.message);
-    check_u64(gufo_tensor_count(set), MANY_FILES, "tensors");
-    for (uint64_t i = 0; gufo_tensor_at(set, i, &tensor); i++) {
+    check_u64(gufo_model_tensor_count(set), MANY_FILES, "tensors");
+    for (uint64_t i = 0; gufo_model_tensor_at(set, i, &tensor); i++) {
         check_ok(gufo_tensor_read_raw(set, &tensor, 0, bytes, sizeof bytes, &error), &error,
                  "data");
         for (size_t k = 0; k < sizeof bytes; k++)
             check_u64(bytes[k], i % 251 + 1 + (k >= sizeof bytes / 2), "byte %zu", k);
     }
-    gufo_close(set);
+    gufo_model_free(set);
 }
 
 static void test_many_files(void **state)

@@ -240,9 +240,9 @@ static void test_missing_features(void **state)
         fault.call = NULL;
         check(fault.hit, "%s", rows[i].call);
         check_u64(entry_count(f.path), 1, "%s: files in the folder", rows[i].call);
-        file = gufo_open(target.text, NULL, &error);
+        file = gufo_model_open(target.text, NULL, &error);
         check(file != NULL, "%s: %s", rows[i].call, error.message);
-        gufo_close(file);
+        gufo_model_free(file);
         folder_remove(&f);
     }
 }

@@ -42,16 +42,16 @@ static models models_new(void)
     }
     m.whole = folder_path(&m.f, "whole.gguf");
     write_model(m.whole.text, 0, 1);
-    m.set = gufo_open(m.shards[0].text, NULL, &error);
-    m.file = gufo_open(m.whole.text, NULL, &error);
+    m.set = gufo_model_open(m.shards[0].text, NULL, &error);
+    m.file = gufo_model_open(m.whole.text, NULL, &error);
     check(m.set != NULL && m.file != NULL, "%s", error.message);
     return m;
 }
 
 static void models_end(models *m)
 {
-    gufo_close(m->set);
-    gufo_close(m->file);
+    gufo_model_free(m->set);
+    gufo_model_free(m->file);
     folder_remove(&m->f);
 }
 
@@ -209,7 +209,7 @@ static void test_nothing_copied(void **state)
     check_ok(gufo_document_copy_tensor(d, m.set, 0, &error), &error, "a");
     check_status(gufo_document_copy_tensor(d, m.file, 0, &error), GUFO_E_MALFORMED, &error,
                  "a again");
-    gufo_close(m.file);
+    gufo_model_free(m.file);
     m.file = NULL;
     job = gufo_job_of_documents(&d, 1, NULL, &error);
     check(job != NULL, "%s", error.message);

@@ -147,10 +147,10 @@ static void check_written(const gufo_model *model, const gufo_document *d, const
     gufo_document_tensor described;
     gufo_tensor t, original;
 
-    check_u64(gufo_tensor_count(model), gufo_document_tensor_count(d), "%s", label);
+    check_u64(gufo_model_tensor_count(model), gufo_document_tensor_count(d), "%s", label);
     for (uint64_t i = 0; gufo_document_tensor_at(d, i, &described); i++) {
-        check(gufo_tensor_find_str(model, described.name, &t) &&
-                  gufo_tensor_at(described.from, described.origin, &original),
+        check(gufo_model_tensor_find_str(model, described.name, &t) &&
+                  gufo_model_tensor_at(described.from, described.origin, &original),
               "%s", label);
         if (t.type != UNKNOWN) {
             check_numbers(model, &t, described.from, &original);
@@ -176,11 +176,11 @@ static void check_document(gufo_document *d, const char *label)
     check(job != NULL && fd >= 0, "%s: %s", label, error.message);
     check_ok(gufo_job_stream(job, fd, &one_thread, &error), &error, "%s", label);
     gufo_job_free(job);
-    model = gufo_open_fd(fd, NULL, &error);
+    model = gufo_model_open_fd(fd, NULL, &error);
     check(model != NULL, "%s: %s", label, error.message);
     check(gufo_model_facts(model).byte_order == gufo_document_byte_order(d), "%s", label);
     check_written(model, d, label);
-    gufo_close(model);
+    gufo_model_free(model);
     close(fd);
 }
 
@@ -225,7 +225,7 @@ static void test_all_sequences(void **state)
         for (unsigned number = 0; number < count; number += all_some_or_few(1, 3, 7))
             try_sequence(number, start);
     for (int big = 0; big < 2; big++) {
-        gufo_close(models[big]);
+        gufo_model_free(models[big]);
         builder_free(&files[big]);
     }
 }

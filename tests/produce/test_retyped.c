@@ -69,7 +69,7 @@ static gufo_model *open_rows(uint32_t type, uint64_t rows, const void *data, siz
     builder_raw(&b, data, size);
     builder_pad(&b, 32);
     *file = builder_exact_copy(&b, b.len);
-    model = gufo_open_memory(*file, b.len, &(gufo_open_options){.name = "input"}, &error);
+    model = gufo_model_open_memory(*file, b.len, &(gufo_open_options){.name = "input"}, &error);
     check(model != NULL, "type %u: %s", (unsigned)type, error.message);
     builder_free(&b);
     return model;
@@ -88,7 +88,7 @@ static gufo_model *open_model(const gufo_element_type *type, bool big, uint8_t *
 static bool made_tensor(void *context, uint64_t index, gufo_tensor *out)
 {
     if (index == 0)
-        return gufo_tensor_at(context, 0, out);
+        return gufo_model_tensor_at(context, 0, out);
     *out = (gufo_tensor){.name = gufo_str_of("empty.weight"),
                          .type = GUFO_TYPE_F32,
                          .n_dims = 2,
@@ -101,7 +101,7 @@ static gufo_status made_rows(void *context, uint64_t index, uint64_t first, uint
 {
     gufo_tensor tensor;
 
-    check(index == 0 && gufo_tensor_at(context, 0, &tensor), "tensor");
+    check(index == 0 && gufo_model_tensor_at(context, 0, &tensor), "tensor");
     return gufo_tensor_read_rows(context, &tensor, first, count, out, error);
 }
 
@@ -136,7 +136,7 @@ static void expect(const gufo_model *model, const gufo_element_type *from,
     make_data(from, data);
     if (gufo_repack(from, data, ROWS, COLUMNS, out, &repacked, NULL) == GUFO_OK && repacked == to)
         return;
-    check(gufo_tensor_at(model, 0, &tensor), "tensor");
+    check(gufo_model_tensor_at(model, 0, &tensor), "tensor");
     check_ok(gufo_tensor_decode(model, &tensor, 0, ROWS, values, NULL, &error), &error, "decode");
     encode(to, values, out);
 }
@@ -157,8 +157,8 @@ static void check_copy(const gufo_model *model, const gufo_element_type *from,
     check_ok(gufo_job_run(job, &options, &run, &error), &error, "%s", label);
     gufo_job_free(job);
     gufo_document_free(document);
-    copy = gufo_open(path, NULL, &error);
-    check(copy != NULL && gufo_tensor_find(copy, "t.weight", &tensor), "%s: %s", label,
+    copy = gufo_model_open(path, NULL, &error);
+    check(copy != NULL && gufo_model_tensor_find(copy, "t.weight", &tensor), "%s: %s", label,
           error.message);
     check_u64(tensor.type, to->id, "%s", label);
     check_u64(tensor.size, size_of(to), "%s", label);
@@ -167,7 +167,7 @@ static void check_copy(const gufo_model *model, const gufo_element_type *from,
     if (big)
         swap_blocks(to, expected);
     check(memcmp(got, expected, size_of(to)) == 0, "%s: other bytes", label);
-    gufo_close(copy);
+    gufo_model_free(copy);
 }
 
 static const struct {
@@ -195,7 +195,7 @@ static void test_files(void **state)
             (void)snprintf(label, sizeof label, "%s to %s, orders %u", from->name, to->name,
                            orders);
             check_copy(model, from, to, (orders & 2) != 0, path.text, label);
-            gufo_close(model);
+            gufo_model_free(model);
             free(file);
         }
     folder_remove(&f);
@@ -218,18 +218,18 @@ static void test_made(void **state)
                                             .tensor_at = made_tensor,
                                             .read_rows = made_rows};
             gufo_error error = no_error();
-            gufo_model *made = gufo_open_provider(&provider, NULL, &error);
+            gufo_model *made = gufo_model_open_provider(&provider, NULL, &error);
 
             if ((from->flags & GUFO_ELEMENT_REMOVED) != 0) { /* no provider makes it */
                 check(made == NULL, "%s", from->name);
-                gufo_close(model);
+                gufo_model_free(model);
                 free(file);
                 continue;
             }
             check(made != NULL, "%s", error.message);
             check_copy(made, from, to, big != 0, path.text, from->name);
-            gufo_close(made);
-            gufo_close(model);
+            gufo_model_free(made);
+            gufo_model_free(model);
             free(file);
         }
     folder_remove(&f);
@@ -263,7 +263,7 @@ static void test_refused(void **state)
                   strstr(error.message, "t.weight") != NULL && strcmp(error.file, "input") == 0,
               "row %zu: %s: %s", i, error.file, error.message);
         gufo_document_free(document);
-        gufo_close(model);
+        gufo_model_free(model);
         free(file);
     }
 }

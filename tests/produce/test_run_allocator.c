@@ -22,7 +22,7 @@ static gufo_model *open_model(uint8_t **bytes)
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
         builder_f32(&b, (float)(random_next(&state) % 1000) / 1000.0F);
     *bytes = builder_exact_copy(&b, b.len);
-    model = gufo_open_memory(*bytes, b.len, NULL, &error);
+    model = gufo_model_open_memory(*bytes, b.len, NULL, &error);
     check(model != NULL, "%s", error.message);
     builder_free(&b);
     return model;
@@ -102,7 +102,7 @@ static gufo_status run_decoded(const gufo_model *model, const char *out, const g
     gufo_status status;
 
     (void)out;
-    assert_true(gufo_tensor_at(model, 0, &tensor));
+    assert_true(gufo_model_tensor_at(model, 0, &tensor));
     status = gufo_tensor_decode(model, &tensor, 0, ROWS, values, run, error);
     free(values);
     return status;
@@ -115,7 +115,7 @@ static gufo_status run_scanned(const gufo_model *model, const char *out, const g
     gufo_stats stats;
 
     (void)out;
-    assert_true(gufo_tensor_at(model, 0, &tensor));
+    assert_true(gufo_model_tensor_at(model, 0, &tensor));
     return gufo_stats_scan(model, &tensor, 0, run, &stats, error);
 }
 
@@ -168,7 +168,7 @@ static void test_calls(void **state)
             check_u64(c.in_use, 0, "%s, request %zu", calls[i].what, fail_at);
         }
     }
-    gufo_close(model);
+    gufo_model_free(model);
     free(bytes);
     folder_remove(&f);
 }

@@ -89,8 +89,8 @@ static inline void loss_place_weigh(loss_place *p)
 
 static inline void loss_place_end(loss_place *p)
 {
-    gufo_imatrix_close(p->importance);
-    gufo_close(p->input);
+    gufo_imatrix_free(p->importance);
+    gufo_model_free(p->input);
     folder_remove(&p->f);
     free(p);
 }

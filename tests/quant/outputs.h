@@ -184,7 +184,7 @@ static inline uint64_t hash_outputs(const place *p)
 static inline uint64_t run(const place *p, const gufo_quantize_options *options)
 {
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p->in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p->in.text, NULL, &error);
     gufo_quantizer *q;
     gufo_quantizer_tensor tensor;
     gufo_status status;
@@ -199,7 +199,7 @@ static inline uint64_t run(const place *p, const gufo_quantize_options *options)
             hash = chain_loss(hash, &tensor.loss);
     }
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     return status == GUFO_OK ? hash : (uint64_t)status;
 }
 
@@ -259,7 +259,7 @@ static inline place place_new(const test_model *model)
 
 static inline void place_end(place *p)
 {
-    gufo_imatrix_close(p->imatrix);
+    gufo_imatrix_free(p->imatrix);
     folder_remove(&p->f);
 }
 

@@ -37,7 +37,7 @@ static void test_legacy(void **state)
     check(counts[0] == 4 * 512, "count %g", (double)counts[0]);
     check_ok(gufo_imatrix_read_sums(m, 0, 1, 2, sums, &error), &error, "sums");
     check(sums[0] == 6 * 512 && sums[1] == 9 * 512, "sums");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
 }
 
@@ -65,7 +65,7 @@ static void test_gguf(void **state)
         check_importance(m, EXPERTS, 2, 0, (const float[]){1, 2}, label);
         check_importance(m, EXPERTS, 2, 1, (const float[]){1, 1}, label);
         check_importance(m, EXPERTS, 2, 2, (const float[]){3, 4}, label);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         builder_free(&b);
     }
 }
@@ -85,7 +85,7 @@ static void test_paths(void **state)
         gufo_imatrix *m = gufo_imatrix_open(path.text, NULL, &error);
         check(m != NULL, "%s", error.message);
         check_importance(m, PLAIN, 3, 0, (const float[]){0.5f, 1.5f, 2.25f}, path.text);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         builder_free(&b);
     }
     check(gufo_imatrix_open(none.text, NULL, &error) == NULL, "no such file");
@@ -111,7 +111,7 @@ static void test_chunk_size(void **state)
     check(count == 400, "%g", (double)count);
     check_importance(m, PLAIN, 3, 0, (const float[]){0.5f, 1.5f, 2.25f}, "means do not change");
     check_written(m, GUFO_IMATRIX_LEGACY, &b, "nor does what is written");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
 }
 
@@ -149,8 +149,8 @@ static void test_match(void **state)
     /* The old format does not say how many matrices there are. */
     check_ok(gufo_imatrix_match(legacy, gufo_str_of(EXPERTS), 2, 3, &index, &error), &error, "2x3");
     check_ok(gufo_imatrix_match(legacy, gufo_str_of(EXPERTS), 3, 2, &index, &error), &error, "3x2");
-    gufo_imatrix_close(m);
-    gufo_imatrix_close(legacy);
+    gufo_imatrix_free(m);
+    gufo_imatrix_free(legacy);
     builder_free(&b);
     builder_free(&old);
 }
@@ -176,7 +176,7 @@ static void test_ranges(void **state)
     check_status(gufo_imatrix_importance(m, 9, 2, 0, out, &error), GUFO_E_RANGE, &error, "entry");
     gufo_imatrix_statistics s;
     check_status(gufo_imatrix_scan(m, 2, &s, &error), GUFO_E_RANGE, &error, "entry");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
 }
 
@@ -205,7 +205,7 @@ static void test_long_entry(void **state)
     check_ok(gufo_imatrix_scan(m, 0, &s, &error), &error, "scan");
     check(s.mean == (COLUMNS - 1) / 2.0 && s.top == COLUMNS - 1, "%g", s.mean);
     check_written(m, GUFO_IMATRIX_LEGACY, &b, "long");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
     free(means);
 }
@@ -226,7 +226,7 @@ static void test_statistics(void **state)
           "experts");
     check(s.lowest_count == 0 && s.highest_count == 1000, "counts");
     check(s.minimum == 1 && s.maximum == 4 && s.mean == 2.5 && s.top == 5, "means");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
 }
 
@@ -252,7 +252,7 @@ static void test_bad_values(void **state)
                      good ? GUFO_OK : GUFO_E_MALFORMED, &error, "%g", (double)values[i]);
         check(good || strstr(error.message, PLAIN) != NULL, "%s", error.message);
     }
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
 }
 
@@ -289,7 +289,7 @@ static void test_bad_counts(void **state)
             check(mean == 3, "rounded to 2: %g", (double)mean);
         check(plannable(m, GUFO_IMATRIX_LEGACY, &error) == rows[i].writable, "the old format, %g",
               (double)rows[i].count);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         builder_free(&b);
     }
 }
@@ -313,9 +313,9 @@ static void test_round_trips(void **state)
     check(c != NULL, "%s", error.message);
     check(gufo_imatrix_format_of(c) == GUFO_IMATRIX_GGUF, "between");
     check_importance(c, PLAIN, 3, 0, (const float[]){0.5f, 1.5f, 2.25f}, "between");
-    gufo_imatrix_close(a);
-    gufo_imatrix_close(b);
-    gufo_imatrix_close(c);
+    gufo_imatrix_free(a);
+    gufo_imatrix_free(b);
+    gufo_imatrix_free(c);
     folder_remove(&f);
     builder_free(&gguf);
     builder_free(&legacy);
@@ -351,8 +351,8 @@ static void test_round_trip_values(void **state)
     gufo_imatrix *between = gufo_imatrix_open(path.text, NULL, &error);
     check(between != NULL, "%s", error.message);
     check_written(between, GUFO_IMATRIX_LEGACY, &b, "there and back");
-    gufo_imatrix_close(m);
-    gufo_imatrix_close(between);
+    gufo_imatrix_free(m);
+    gufo_imatrix_free(between);
     folder_remove(&f);
     builder_free(&b);
 }
@@ -370,7 +370,7 @@ static void test_gguf_to_legacy(void **state)
     builder_u32(&expected, 4);
     legacy_text(&expected, "second.txt");
     check_written(m, GUFO_IMATRIX_LEGACY, &expected, "to the old format");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&gguf);
     builder_free(&expected);
 }
@@ -397,7 +397,7 @@ static void test_no_data(void **state)
     builder_u32(&expected, 1);
     legacy_text(&expected, "second.txt");
     check_written(m, GUFO_IMATRIX_LEGACY, &expected, "no data");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
     builder_free(&expected);
 }
@@ -440,8 +440,8 @@ static void test_output_refused(void **state)
     check(!plannable(n, GUFO_IMATRIX_GGUF, &error), "name");
     check_error_shape(&error, GUFO_E_LIMIT, "name");
     check_file(path.text, "old", 3, "name");
-    gufo_imatrix_close(m);
-    gufo_imatrix_close(n);
+    gufo_imatrix_free(m);
+    gufo_imatrix_free(n);
     folder_remove(&f);
     builder_free(&b);
     builder_free(&long_name);
@@ -459,7 +459,7 @@ static void test_plan_refused(void **state)
     check_error_shape(&error, GUFO_E_ARGUMENT, "reserved");
     check(gufo_job_imatrix(m, (gufo_imatrix_format)2, NULL, &error) == NULL, "format");
     check_error_shape(&error, GUFO_E_ARGUMENT, "format");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
 }
 
@@ -493,8 +493,8 @@ static void test_replaced_input(void **state)
                  &error, "itself");
         check_file(path.text, files[format].data, files[format].len, "itself");
         check_file(part.text, files[format].data, files[format].len, "beside it");
-        gufo_imatrix_close(beside);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(beside);
+        gufo_imatrix_free(m);
         builder_free(&files[format]);
     }
     folder_remove(&f);
@@ -553,8 +553,8 @@ static void test_too_large(void **state)
                       rows[i].label);
             (void)unlink(path.text);
         }
-        gufo_imatrix_close(sum);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(sum);
+        gufo_imatrix_free(m);
         builder_free(&b);
     }
     folder_remove(&f);
@@ -592,9 +592,9 @@ static void test_long_dataset(void **state)
             gufo_imatrix *again = gufo_imatrix_open(path.text, NULL, &error);
             check(again != NULL, "%s", error.message);
             check(gufo_imatrix_dataset_at(again, 0, &text) && text.len == len, "%zu", len);
-            gufo_imatrix_close(again);
+            gufo_imatrix_free(again);
         }
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         builder_free(&b);
     }
     folder_remove(&f);
@@ -627,9 +627,9 @@ static void test_too_many_chunks(void **state)
         check(sum != NULL && gufo_imatrix_chunk_count(sum) > UINT32_MAX, "%zu", count);
         check(!plannable(sum, GUFO_IMATRIX_GGUF, &error), "%zu", count);
         check_error_shape(&error, GUFO_E_RANGE, "chunks");
-        gufo_imatrix_close(sum);
+        gufo_imatrix_free(sum);
     }
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
 }
 
@@ -652,7 +652,7 @@ static void test_stream(void **state)
         check_view(((gufo_str){(char *)bytes, len}),
                    ((gufo_str){(char *)files[format]->data, files[format]->len}), "%u", format);
         fclose(file);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
     }
     builder_free(&gguf);
     builder_free(&legacy);
@@ -680,7 +680,7 @@ static void test_no_space(void **state)
                          format, space);
             close(fd);
         }
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
     }
     builder_free(&gguf);
     builder_free(&legacy);
@@ -718,7 +718,7 @@ static void test_merge(void **state)
           "counts: %g %g %g", (double)counts[0], (double)counts[1], (double)counts[2]);
     check_importance(m, PLAIN, 3, 0, (const float[]){0.5f, 1.5f, 2.25f}, "means of equal means");
     check_importance(m, EXPERTS, 2, 1, (const float[]){1, 1}, "where only one had data");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
 
     gufo_imatrix_merge_options options = {.keep = keep_plain};
     m = gufo_imatrix_merge(&inputs[1], 1, &options, &error);
@@ -727,13 +727,13 @@ static void test_merge(void **state)
     check_u64(gufo_imatrix_chunk_count(m), 4, "chunks");
     check(gufo_imatrix_format_of(m) == GUFO_IMATRIX_LEGACY, "format");
     check_importance(m, PLAIN, 3, 0, (const float[]){0.5f, 1.5f, 2.25f}, "selected");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     check(gufo_imatrix_merge(inputs, 0, NULL, &error) == NULL, "nothing");
     check_error_shape(&error, GUFO_E_ARGUMENT, "nothing");
     check(gufo_imatrix_merge(inputs, SIZE_MAX, NULL, &error) == NULL, "more than memory holds");
     check_error_shape(&error, GUFO_E_ARGUMENT, "more than memory holds");
     for (size_t i = 0; i < COUNT_OF(inputs); i++)
-        gufo_imatrix_close((gufo_imatrix *)(uintptr_t)inputs[i]);
+        gufo_imatrix_free((gufo_imatrix *)(uintptr_t)inputs[i]);
     builder_free(&gguf);
     builder_free(&legacy);
 }
@@ -788,10 +788,10 @@ static void test_merge_lengths(void **state)
             check_u64(gufo_imatrix_chunk_count(m), 10 + 30, "chunks of 100");
             check_u64(gufo_imatrix_chunk_count(back), 4 + 2 * 10, "chunks of 300, one not full");
         }
-        gufo_imatrix_close(m);
-        gufo_imatrix_close(back);
-        gufo_imatrix_close(a);
-        gufo_imatrix_close(b);
+        gufo_imatrix_free(m);
+        gufo_imatrix_free(back);
+        gufo_imatrix_free(a);
+        gufo_imatrix_free(b);
         builder_free(&second);
     }
     builder_free(&first);
@@ -813,8 +813,8 @@ static gufo_status work(const char *input, const char *path, const gufo_allocato
 
     for (unsigned format = 0; format < 2 && status == GUFO_OK; format++)
         status = imatrix_save(both, (gufo_imatrix_format)format, path, true, &one_thread, error);
-    gufo_imatrix_close(both);
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(both);
+    gufo_imatrix_free(m);
     return status;
 }
 

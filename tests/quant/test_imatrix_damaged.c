@@ -105,7 +105,7 @@ static void test_legacy_prefixes(void **state)
                   error.message);
         else
             check_u64(gufo_imatrix_chunk_count(m), len == entries ? 0 : 4, "%zu", len);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         free(copy);
     }
     builder_free(&b);
@@ -191,7 +191,7 @@ static void test_gguf_damage(void **state)
             check(strstr(error.message, rows[i].message) != NULL, "%s: %s", rows[i].label,
                   error.message);
         }
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         builder_free(&b);
     }
 }
@@ -211,7 +211,7 @@ static void test_zero_metadata(void **state)
     builder_zeros(&b, 64);
     gufo_imatrix *m = imatrix_of(&b, "chunk size");
     check_u64(gufo_imatrix_chunk_size(m), 512, "chunk size");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
 
     builder_u32(&legacy, 1);
     legacy_entry(&legacy, "a", 1, 1, (const float[]){1});
@@ -219,7 +219,7 @@ static void test_zero_metadata(void **state)
     legacy_text(&legacy, "");
     m = imatrix_of(&legacy, "dataset");
     check(!gufo_imatrix_dataset_at(m, 0, &text), "no dataset");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
     builder_free(&legacy);
 }
@@ -243,7 +243,7 @@ static void test_odd_metadata(void **state)
     check(!gufo_imatrix_dataset_at(m, 0, &text), "no array");
     check_u64(gufo_imatrix_chunk_count(m), 0, "too many");
     check_u64(gufo_imatrix_chunk_size(m), 512, "negative");
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     builder_free(&b);
 }
 
@@ -284,7 +284,7 @@ static void test_changed_bytes(void **state)
                     use(m);
                 else
                     check(error.code != GUFO_OK, "byte %zu", at);
-                gufo_imatrix_close(m);
+                gufo_imatrix_free(m);
                 free(copy);
             }
         }
@@ -310,7 +310,7 @@ static void test_truncated_meanwhile(void **state)
         write_file(path.text, b.data, 20);
         check_status(gufo_imatrix_importance(m, 0, 3, 0, means, &error), GUFO_E_TRUNCATED, &error,
                      "%u", gguf);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         builder_free(&b);
     }
     folder_remove(&f);
@@ -358,8 +358,8 @@ static void test_merged_truncated_meanwhile(void **state)
             check(!plannable(sum, GUFO_IMATRIX_LEGACY, &error), "planning needs counts");
             check_error_shape(&error, GUFO_E_TRUNCATED, "planning");
         }
-        gufo_imatrix_close(sum);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(sum);
+        gufo_imatrix_free(m);
         builder_free(&b);
     }
     folder_remove(&f);

@@ -116,8 +116,8 @@ static void files_open(files *s)
 static void files_close(files *s)
 {
     for (size_t i = 0; i < ADAPTERS; i++)
-        gufo_close(s->adapters[i]);
-    gufo_close(s->input);
+        gufo_model_free(s->adapters[i]);
+    gufo_model_free(s->input);
     folder_remove(&s->f);
 }
 
@@ -143,7 +143,7 @@ static float *numbers_of(const gufo_model *model, const char *name, const char *
     float *out;
 
     (void)snprintf(text, sizeof text, "%s%s", name, suffix);
-    if (!gufo_tensor_find(model, text, tensor))
+    if (!gufo_model_tensor_find(model, text, tensor))
         return NULL;
     out = malloc((size_t)tensor->elements * sizeof *out);
     check(out != NULL, "memory");
@@ -250,11 +250,12 @@ static void check_type(files *s, const char *type, size_t adapters)
     out = open_path(s->out.text);
     for (size_t i = 0; i < COUNT_OF(base_tensors); i++) {
         check_merged(s, out, base_tensors[i].name, adapters);
-        check(gufo_tensor_find(out, base_tensors[i].name, &tensor), "%s", base_tensors[i].name);
+        check(gufo_model_tensor_find(out, base_tensors[i].name, &tensor), "%s",
+              base_tensors[i].name);
         if (strcmp(type, "COPY") == 0)
             check_u64(tensor.type, base_tensors[i].type, "%s", base_tensors[i].name);
     }
-    gufo_close(out);
+    gufo_model_free(out);
 }
 
 static void test_types(void **state)
@@ -401,8 +402,8 @@ static small small_open(void)
 
 static void small_close(small *s)
 {
-    gufo_close((gufo_model *)s->adapter.model);
-    gufo_close(s->input);
+    gufo_model_free((gufo_model *)s->adapter.model);
+    gufo_model_free(s->input);
     folder_remove(&s->f);
 }
 

@@ -360,7 +360,7 @@ static void test_samples(void **state)
     skip_if_emulated();
     for (size_t i = 0; i < COUNT_OF(names); i++)
         snprintf(names[i], sizeof names[i], "blk.%zu.hard.weight", i);
-    model = gufo_open_provider(&provider, NULL, &error);
+    model = gufo_model_open_provider(&provider, NULL, &error);
     check(model != NULL, "%s", error.message);
     sampled = losses_of(model, NULL, &more);
     more.flags = GUFO_LOSSES_ALL_ROWS;
@@ -388,7 +388,7 @@ static void test_samples(void **state)
     check(squares < 1.5 * (double)count, "mean square %g", squares / (double)count);
     gufo_losses_free(sampled);
     gufo_losses_free(all);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 /* ---- adapters ------------------------------------------------------------------------------- */
@@ -435,7 +435,7 @@ static void test_adapters(void **state)
           "F16 is encoded again");
     check(!gufo_losses_find(l, 7, type_named("Q4_0"), NULL), "nothing stays as it is");
     gufo_losses_free(l);
-    gufo_close((gufo_model *)(uintptr_t)one.model);
+    gufo_model_free((gufo_model *)(uintptr_t)one.model);
     loss_place_end(p);
 }
 
@@ -508,7 +508,7 @@ static void test_not_finite(void **state)
     l = losses_of(input, &options, &more);
     measure_well(l, NULL);
     gufo_losses_free(l);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 
@@ -545,7 +545,7 @@ static void test_too_large(void **state)
     check(gufo_losses_find(l, 0, types[0], &loss) && loss.relative > 0.999, "%g", loss.relative);
     check(gufo_losses_find(l, 0, types[1], &loss) && loss.relative < 0.001, "%g", loss.relative);
     gufo_losses_free(l);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 

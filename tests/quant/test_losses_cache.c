@@ -151,7 +151,7 @@ static void test_other_options(void **state)
     loss_place_weigh(p);
     refuses(p, GUFO_E_CHANGED, "another importance matrix");
     p->options.importance = NULL;
-    gufo_close(p->input);
+    gufo_model_free(p->input);
     check(utimensat(AT_FDCWD, p->in.text, times, 0) == 0, "times");
     p->input = open_path(p->in.text);
     refuses(p, GUFO_E_CHANGED, "another model, or the model was changed");
@@ -184,7 +184,7 @@ static void read_table(const gufo_model *file, table *t)
     for (column c = TENSOR; c <= ROWS; c++) {
         gufo_entry entry;
 
-        check(gufo_metadata_find(file, keys[c], &entry), "%s", keys[c]);
+        check(gufo_model_find(file, keys[c], &entry), "%s", keys[c]);
         array = entry.value.as.array;
         t->count = array.count;
         check(t->count > 0 && t->count <= MOST_ROWS, "rows");
@@ -291,7 +291,7 @@ static void test_damaged_rows(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         const change *one = &changes[i];
-        gufo_model *file = gufo_open_memory(good, len, NULL, NULL);
+        gufo_model *file = gufo_model_open_memory(good, len, NULL, NULL);
         gufo_document *d = gufo_document_from(file, NULL, NULL);
         table t;
 
@@ -311,7 +311,7 @@ static void test_damaged_rows(void **state)
         else
             takes_all(p);
         gufo_document_free(d);
-        gufo_close(file);
+        gufo_model_free(file);
     }
     free(good);
     loss_place_end(p);
@@ -340,7 +340,7 @@ static void test_damaged_keys(void **state)
 
     (void)state;
     for (size_t i = 0; i < 3 * COUNT_OF(gone) + 1; i++) {
-        gufo_model *file = gufo_open_memory(good, len, NULL, NULL);
+        gufo_model *file = gufo_model_open_memory(good, len, NULL, NULL);
         gufo_document *d = gufo_document_from(file, NULL, NULL);
         const char *key = gone[i % COUNT_OF(gone)].key;
         gufo_status status = GUFO_OK;
@@ -361,7 +361,7 @@ static void test_damaged_keys(void **state)
         else
             refuses(p, GUFO_E_CHANGED, "were measured by version \"9.9\"");
         gufo_document_free(d);
-        gufo_close(file);
+        gufo_model_free(file);
     }
     free(good);
     loss_place_end(p);
@@ -487,7 +487,7 @@ static void test_without_file(void **state)
 {
     const gufo_provider provider = {.tensor_count = 1, .tensor_at = one_tensor, .read_rows = zeros};
     gufo_error error = no_error();
-    gufo_model *model = gufo_open_provider(&provider, NULL, &error);
+    gufo_model *model = gufo_model_open_provider(&provider, NULL, &error);
     folder f = folder_new();
     path_text path = folder_path(&f, "a.losses");
     gufo_losses *l;
@@ -501,7 +501,7 @@ static void test_without_file(void **state)
     check_status(gufo_losses_write(l, NULL, &error), GUFO_E_ARGUMENT, &error, "path");
     check_status(gufo_losses_read(l, NULL, NULL, &error), GUFO_E_ARGUMENT, &error, "path");
     gufo_losses_free(l);
-    gufo_close(model);
+    gufo_model_free(model);
     folder_remove(&f);
 }
 

@@ -82,11 +82,11 @@ static void check_all_tensors(const char *in_path, const char *out_path)
 {
     gufo_model *in = open_path(in_path), *out = open_path(out_path);
 
-    check_u64(gufo_tensor_count(out), gufo_tensor_count(in), "tensors");
+    check_u64(gufo_model_tensor_count(out), gufo_model_tensor_count(in), "tensors");
     for (size_t i = 0; i < COUNT_OF(tensors); i++)
         check_tensor(in, out, tensors[i].name, NULL);
-    gufo_close(in);
-    gufo_close(out);
+    gufo_model_free(in);
+    gufo_model_free(out);
 }
 
 static uint32_t type_of(const char *path, const char *name)
@@ -94,8 +94,8 @@ static uint32_t type_of(const char *path, const char *name)
     gufo_model *file = open_path(path);
     gufo_tensor tensor;
 
-    check(gufo_tensor_find(file, name, &tensor), "%s", name);
-    gufo_close(file);
+    check(gufo_model_tensor_find(file, name, &tensor), "%s", name);
+    gufo_model_free(file);
     return tensor.type;
 }
 
@@ -243,7 +243,7 @@ static void test_loss(void **state)
     (void)state;
     write_model(in.text, &model);
     options.recipe.keep_output = true;
-    input = gufo_open(in.text, NULL, NULL);
+    input = gufo_model_open(in.text, NULL, NULL);
     q = run_and_keep(input, out.text, &options);
     gufo_model *before = open_path(in.text), *after = open_path(out.text);
 
@@ -256,10 +256,10 @@ static void test_loss(void **state)
         measured++;
     }
     check_u64(measured, 4, "tensors");
-    gufo_close(before);
-    gufo_close(after);
+    gufo_model_free(before);
+    gufo_model_free(after);
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 
@@ -274,12 +274,12 @@ static void test_runs_once(void **state)
 
     (void)state;
     write_model(in.text, &model);
-    input = gufo_open(in.text, NULL, NULL);
+    input = gufo_model_open(in.text, NULL, NULL);
     q = run_and_keep(input, out.text, &options);
     check_status(quantize_run(q, in.text, NULL, &error), GUFO_E_ARGUMENT, &error, "again");
     gufo_quantizer_free(q);
     gufo_quantizer_free(NULL);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 
@@ -294,7 +294,7 @@ static void test_bad_options(void **state)
 
     (void)state;
     write_model(in.text, &model);
-    input = gufo_open(in.text, NULL, NULL);
+    input = gufo_model_open(in.text, NULL, NULL);
     flags.flags = 8;
     reserved.reserved[1] = 1;
     assert_null(gufo_quantizer_new(input, &flags, &error));
@@ -303,7 +303,7 @@ static void test_bad_options(void **state)
     check_status(error.code, GUFO_E_ARGUMENT, &error, "reserved");
     assert_null(gufo_quantizer_new(NULL, NULL, &error));
     check_status(error.code, GUFO_E_ARGUMENT, &error, "no model");
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 
@@ -354,17 +354,20 @@ static void test_importance(void **state)
     check_tensor(before, after, names[0], values[0]);
     check_tensor(before, after, names[1], values[1]);
     check_tensor(before, after, names[2], NULL);
-    check_ok(gufo_get_str(after, "quantize.imatrix.file", &text, &error), &error, "file");
+    check_ok(gufo_model_get_str(after, "quantize.imatrix.file", &text, &error), &error, "file");
     check_str(text, "some/imatrix.dat", "file");
-    check_ok(gufo_get_str(after, "quantize.imatrix.dataset", &text, &error), &error, "dataset");
+    check_ok(gufo_model_get_str(after, "quantize.imatrix.dataset", &text, &error), &error,
+             "dataset");
     check_str(text, "text.txt", "dataset");
-    check_ok(gufo_get_u64(after, "quantize.imatrix.entries_count", &number, &error), &error, "n");
+    check_ok(gufo_model_get_u64(after, "quantize.imatrix.entries_count", &number, &error), &error,
+             "n");
     check_u64(number, 3, "entries");
-    check_ok(gufo_get_u64(after, "quantize.imatrix.chunks_count", &number, &error), &error, "n");
+    check_ok(gufo_model_get_u64(after, "quantize.imatrix.chunks_count", &number, &error), &error,
+             "n");
     check_u64(number, 9, "chunks");
-    gufo_close(before);
-    gufo_close(after);
-    gufo_imatrix_close((gufo_imatrix *)options.importance);
+    gufo_model_free(before);
+    gufo_model_free(after);
+    gufo_imatrix_free((gufo_imatrix *)options.importance);
     for (size_t i = 0; i < COUNT_OF(names); i++)
         free(values[i]);
     folder_remove(&f);
@@ -398,7 +401,7 @@ static void test_importance_that_does_not_fit(void **state)
     check(strstr(error.message, "importance matrix \"other.dat\": the entry for") != NULL, "%s",
           error.message);
     check_u64(entry_count(f.path), 2, "files");
-    gufo_imatrix_close((gufo_imatrix *)options.importance);
+    gufo_imatrix_free((gufo_imatrix *)options.importance);
     free(values);
     folder_remove(&f);
 }
@@ -440,8 +443,8 @@ static void test_big_endian(void **state)
             free(expected);
             free(got);
         }
-        gufo_close(little);
-        gufo_close(other);
+        gufo_model_free(little);
+        gufo_model_free(other);
     }
     folder_remove(&f);
 }
@@ -482,8 +485,8 @@ static void test_interleaved(void **state)
         free(got);
         free(expected);
     }
-    gufo_close(before);
-    gufo_close(after);
+    gufo_model_free(before);
+    gufo_model_free(after);
     folder_remove(&f);
 }
 

@@ -143,7 +143,7 @@ static place place_new(void)
 
 static void place_end(place *p)
 {
-    gufo_imatrix_close(p->imatrix);
+    gufo_imatrix_free(p->imatrix);
     for (size_t i = 0; i < SHARDS; i++)
         free(p->expected[i]);
     folder_remove(&p->f);
@@ -284,7 +284,7 @@ static void test_without_memory(void **state)
 {
     place p = place_new();
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p.in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p.in.text, NULL, &error);
     size_t fail_at = 0, calls;
 
     (void)state;
@@ -309,7 +309,7 @@ static void test_without_memory(void **state)
         }
     } while (calls >= fail_at);
     check(fail_at > 50, "only %zu requests", fail_at);
-    gufo_close(input);
+    gufo_model_free(input);
     place_end(&p);
 }
 
@@ -319,7 +319,7 @@ static void test_without_memory(void **state)
 static void check_cut(place *p, const char *path, gufo_file_role role)
 {
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p->in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p->in.text, NULL, &error);
     gufo_quantizer *q = gufo_quantizer_new(input, &p->options, &error);
 
     check(q != NULL, "%s", error.message);
@@ -328,7 +328,7 @@ static void check_cut(place *p, const char *path, gufo_file_role role)
     check(error.role == role && strcmp(error.file, path) == 0, "%s: %s", path, error.file);
     check_u64(entry_count(p->f.path), p->files, "%s: files", path);
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
 }
 
 static void test_cut_before_running(void **state)

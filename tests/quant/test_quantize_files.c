@@ -103,7 +103,7 @@ static void test_exists(void **state)
     p.how.flags = GUFO_JOB_REPLACE;
     quantize_well(p.in.text, p.out.text, &p.options, "replaced");
     check(stat(p.out.text, &info) == 0 && (info.st_mode & 0777) == 0640, "mode");
-    gufo_close(open_path(p.out.text));
+    gufo_model_free(open_path(p.out.text));
     check_u64(entry_count(p.f.path), 2, "replaced");
     folder_remove(&p.f);
 }
@@ -120,7 +120,7 @@ static void test_symlink_is_followed(void **state)
     p.how.flags = GUFO_JOB_REPLACE;
     quantize_well(p.in.text, soft.text, &p.options, "symlink");
     check(lstat(soft.text, &info) == 0 && S_ISLNK(info.st_mode), "the link is gone");
-    gufo_close(open_path(p.out.text));
+    gufo_model_free(open_path(p.out.text));
     folder_remove(&p.f);
 }
 
@@ -178,8 +178,8 @@ static void poke_value(const char *path, const char *name, uint64_t element, flo
     uint8_t *bytes = read_file(path, &len);
     uint32_t bits;
 
-    check(gufo_tensor_find(file, name, &tensor), "%s", name);
-    gufo_close(file);
+    check(gufo_model_tensor_find(file, name, &tensor), "%s", name);
+    gufo_model_free(file);
     memcpy(&bits, &value, sizeof bits);
     for (int i = 0; i < 4; i++)
         bytes[tensor.offset + 4 * element + (unsigned)i] = (uint8_t)(bits >> (8 * i));
@@ -294,7 +294,7 @@ static void test_truncated_meanwhile(void **state)
 {
     place p = place_new("Q8_0");
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p.in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p.in.text, NULL, &error);
     gufo_quantizer *q;
 
     (void)state;
@@ -305,7 +305,7 @@ static void test_truncated_meanwhile(void **state)
     check(error.role == GUFO_FILE_INPUT && strcmp(error.file, p.in.text) == 0, "%s", error.file);
     check_u64(entry_count(p.f.path), 1, "files");
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&p.f);
 }
 
@@ -330,7 +330,7 @@ static void test_changed_meanwhile(void **state)
         gufo_quantizer *q;
 
         write_model(p.in.text, &model);
-        input = gufo_open(p.in.text, NULL, &error);
+        input = gufo_model_open(p.in.text, NULL, &error);
         p.how.flags = flags;
         q = gufo_quantizer_new(input, &p.options, &error);
         check(q != NULL, "%s", error.message);
@@ -340,7 +340,7 @@ static void test_changed_meanwhile(void **state)
         check_u64(entry_count(p.f.path), flags != 0 ? 3 : 1, "files");
         check(!file_exists(p.out.text), "output");
         gufo_quantizer_free(q);
-        gufo_close(input);
+        gufo_model_free(input);
     }
     folder_remove(&p.f);
 }
@@ -350,7 +350,7 @@ static void test_truncated_copy(void **state)
 {
     place p = place_new("COPY");
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p.in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p.in.text, NULL, &error);
     gufo_quantizer *q = gufo_quantizer_new(input, &p.options, &error);
 
     (void)state;
@@ -360,7 +360,7 @@ static void test_truncated_copy(void **state)
                  "truncated");
     check_u64(entry_count(p.f.path), 1, "files");
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&p.f);
 }
 
@@ -410,12 +410,12 @@ static void test_set_to_one_file(void **state)
     quantize_well(in.text, out.text, &options, "one");
     gufo_model *file = open_path(out.text);
 
-    check_u64(gufo_tensor_count(file), 3, "tensors");
-    check(!gufo_metadata_find(file, "split.count", &entry), "split.count");
-    check(!gufo_metadata_find(file, "split.no", &entry), "split.no");
-    check(!gufo_metadata_find(file, "split.tensors.count", &entry), "split.tensors.count");
-    check(gufo_metadata_find(file, "general.name", &entry), "general.name");
-    gufo_close(file);
+    check_u64(gufo_model_tensor_count(file), 3, "tensors");
+    check(!gufo_model_find(file, "split.count", &entry), "split.count");
+    check(!gufo_model_find(file, "split.no", &entry), "split.no");
+    check(!gufo_model_find(file, "split.tensors.count", &entry), "split.tensors.count");
+    check(gufo_model_find(file, "general.name", &entry), "general.name");
+    gufo_model_free(file);
     check_u64(entry_count(f.path), 4, "files");
     folder_remove(&f);
 }
@@ -424,18 +424,18 @@ static void test_set_to_one_file(void **state)
 static void check_set(const char *path, const char *label)
 {
     gufo_error error = no_error();
-    gufo_model *set = gufo_open(path, NULL, &error);
+    gufo_model *set = gufo_model_open(path, NULL, &error);
     gufo_tensor tensor;
 
     check(set != NULL, "%s: %s", label, error.message);
     check_u64(gufo_model_shard_count(set), 3, "%s", label);
     for (uint64_t i = 0; i < 3; i++) {
-        check(gufo_tensor_at(set, i, &tensor), "%s", label);
+        check(gufo_model_tensor_at(set, i, &tensor), "%s", label);
         check_u64(tensor.shard, i, "%s", label);
         check_str(tensor.name, shard_tensors[i].name, "%s", label);
         check_u64(tensor.type, GUFO_TYPE_Q8_0, "%s", label);
     }
-    gufo_close(set);
+    gufo_model_free(set);
 }
 
 static void test_keep_split(void **state)

@@ -35,12 +35,12 @@ typedef struct teller {
 
 static bool entry_at(void *context, uint64_t index, gufo_entry *out)
 {
-    return gufo_metadata_at(((teller *)context)->file, index, out);
+    return gufo_model_entry_at(((teller *)context)->file, index, out);
 }
 
 static bool tensor_at(void *context, uint64_t index, gufo_tensor *out)
 {
-    return gufo_tensor_at(((teller *)context)->file, index, out);
+    return gufo_model_tensor_at(((teller *)context)->file, index, out);
 }
 
 static gufo_status read_rows(void *context, uint64_t index, uint64_t first, uint64_t rows,
@@ -53,7 +53,7 @@ static gufo_status read_rows(void *context, uint64_t index, uint64_t first, uint
         snprintf(error->message, sizeof error->message, "nothing to make it from");
         return error->code = GUFO_E_IO;
     }
-    check(gufo_tensor_at(t->file, index, &tensor), "tensor %" PRIu64, index);
+    check(gufo_model_tensor_at(t->file, index, &tensor), "tensor %" PRIu64, index);
     return gufo_tensor_read_rows(t->file, &tensor, first, rows, out, error);
 }
 
@@ -76,24 +76,24 @@ static place *place_new(void)
     p->in = folder_path(&p->f, "in.gguf");
     p->out = folder_path(&p->f, "out.gguf");
     write_model(p->in.text, &model);
-    p->teller = (teller){gufo_open(p->in.text, NULL, &error), UINT64_MAX};
+    p->teller = (teller){gufo_model_open(p->in.text, NULL, &error), UINT64_MAX};
     check(p->teller.file != NULL, "%s", error.message);
-    p->made =
-        gufo_open_provider(&(gufo_provider){.context = &p->teller,
-                                            .entry_count = gufo_metadata_count(p->teller.file),
-                                            .tensor_count = gufo_tensor_count(p->teller.file),
-                                            .entry_at = entry_at,
-                                            .tensor_at = tensor_at,
-                                            .read_rows = read_rows},
-                           &named, &error);
+    p->made = gufo_model_open_provider(
+        &(gufo_provider){.context = &p->teller,
+                         .entry_count = gufo_model_entry_count(p->teller.file),
+                         .tensor_count = gufo_model_tensor_count(p->teller.file),
+                         .entry_at = entry_at,
+                         .tensor_at = tensor_at,
+                         .read_rows = read_rows},
+        &named, &error);
     check(p->made != NULL, "%s", error.message);
     return p;
 }
 
 static void place_end(place *p)
 {
-    gufo_close(p->made);
-    gufo_close(p->teller.file);
+    gufo_model_free(p->made);
+    gufo_model_free(p->teller.file);
     folder_remove(&p->f);
     free(p);
 }
@@ -160,7 +160,7 @@ static void test_same_as_file(void **state)
         check_same_outputs(p, &options, types[i]);
     }
     check_same_outputs(p, NULL, "no options");
-    gufo_imatrix_close(imatrix);
+    gufo_imatrix_free(imatrix);
     place_end(p);
 }
 

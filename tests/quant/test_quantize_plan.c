@@ -63,7 +63,7 @@ static place quantized(const gufo_quantize_options *options, const char *label)
 
 static void place_end(place *p)
 {
-    gufo_close(p->file);
+    gufo_model_free(p->file);
     folder_remove(&p->f);
 }
 
@@ -71,9 +71,9 @@ static void check_keys(const gufo_model *file, const char *const *keys, size_t c
 {
     gufo_entry entry;
 
-    check_u64(gufo_metadata_count(file), count, "entries");
+    check_u64(gufo_model_entry_count(file), count, "entries");
     for (size_t i = 0; i < count; i++) {
-        check(gufo_metadata_at(file, i, &entry), "entry %zu", i);
+        check(gufo_model_entry_at(file, i, &entry), "entry %zu", i);
         check_str(entry.key, keys[i], "entry %zu", i);
     }
 }
@@ -83,7 +83,7 @@ static uint64_t number(const gufo_model *file, const char *key)
     gufo_error error = no_error();
     uint64_t value;
 
-    check_ok(gufo_get_u64(file, key, &value, &error), &error, "%s", key);
+    check_ok(gufo_model_get_u64(file, key, &value, &error), &error, "%s", key);
     return value;
 }
 
@@ -94,7 +94,7 @@ static void check_numbers(const gufo_model *file, const char *key, const uint32_
     uint32_t values[8];
     gufo_array array;
 
-    check_ok(gufo_get_array(file, key, GUFO_VALUE_UINT32, &array, &error), &error, "%s", key);
+    check_ok(gufo_model_get_array(file, key, GUFO_VALUE_UINT32, &array, &error), &error, "%s", key);
     check_u64(array.count, count, "%s", key);
     check_ok(gufo_array_read(&array, 0, count, values, &error), &error, "%s", key);
     for (size_t i = 0; i < count; i++)
@@ -123,12 +123,12 @@ static void test_metadata(void **state)
     check_keys(p.file, keys, COUNT_OF(keys));
     check_u64(number(p.file, "general.file_type"), 2, "file type");
     check_u64(number(p.file, "general.quantization_version"), 2, "version");
-    check(gufo_metadata_find(p.file, "general.quantization_version", &entry) &&
+    check(gufo_model_find(p.file, "general.quantization_version", &entry) &&
               entry.value.type == GUFO_VALUE_UINT32,
           "type");
     check_u64(gufo_model_facts(p.file).alignment, 128, "alignment");
     check_u64(gufo_model_facts(p.file).data_offset % 128, 0, "data");
-    check(gufo_metadata_find(p.file, "some.nan", &entry), "NaN");
+    check(gufo_model_find(p.file, "some.nan", &entry), "NaN");
     check(gufo_model_read_raw(p.file, entry.value_offset, bits, 4, NULL) == GUFO_OK, "NaN");
     check(memcmp(bits, "\x45\x23\x81\x7f", 4) == 0, "NaN: other bits");
     place_end(&p);
@@ -143,7 +143,7 @@ static void test_no_file_type(void **state)
     gufo_entry entry;
 
     (void)state;
-    check(!gufo_metadata_find(p.file, "general.file_type", &entry), "Q8_1");
+    check(!gufo_model_find(p.file, "general.file_type", &entry), "Q8_1");
     place_end(&p);
     p = quantized(&copy, "COPY");
     check_u64(number(p.file, "general.file_type"), 1, "COPY");
@@ -179,7 +179,7 @@ static void test_overrides(void **state)
     place p = quantized(&options, "overrides");
 
     check_keys(p.file, keys, COUNT_OF(keys));
-    check_ok(gufo_get_i64(p.file, "some.unknown.key", &negative, &error), &error, "number");
+    check_ok(gufo_model_get_i64(p.file, "some.unknown.key", &negative, &error), &error, "number");
     check(negative == -3, "number");
     check_u64(number(p.file, "general.file_type"), 77, "file type");
     check_u64(number(p.file, "new.key"), 9, "new key");
@@ -201,13 +201,13 @@ static void test_overridden_facts(void **state)
     (void)state;
     place p = quantized(&options, "as it is");
 
-    check(gufo_tensor_find(p.file, "blk.1.attn_v.weight", &tensor), "tensor");
+    check(gufo_model_tensor_find(p.file, "blk.1.attn_v.weight", &tensor), "tensor");
     check_u64(tensor.type, GUFO_TYPE_Q4_0, "as it is");
     place_end(&p);
     options.overrides = overrides;
     options.override_count = COUNT_OF(overrides);
     p = quantized(&options, "eight experts");
-    check(gufo_tensor_find(p.file, "blk.1.attn_v.weight", &tensor), "tensor");
+    check(gufo_model_tensor_find(p.file, "blk.1.attn_v.weight", &tensor), "tensor");
     check_u64(tensor.type, GUFO_TYPE_Q8_0, "eight experts");
     place_end(&p);
 }
@@ -251,7 +251,7 @@ static void test_overrides_are_strict(void **state)
 
     (void)state;
     write_model(in.text, &model);
-    gufo_model *input = gufo_open(in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(in.text, NULL, &error);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         gufo_quantize_options options = quantize_to("Q8_0");
@@ -262,7 +262,7 @@ static void test_overrides_are_strict(void **state)
         check_u64(error.code, GUFO_E_ARGUMENT, "case %zu", i);
         check(strstr(error.message, cases[i].words) != NULL, "case %zu: %s", i, error.message);
     }
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 
@@ -288,7 +288,7 @@ static place with_importance(const char *dataset, const char *path)
     options.importance = imatrix;
     options.importance_path = gufo_str_of(path);
     p = quantized(&options, "importance");
-    gufo_imatrix_close(imatrix);
+    gufo_imatrix_free(imatrix);
     folder_remove(&f);
     return p;
 }
@@ -310,12 +310,11 @@ static void test_told_of_importance(void **state)
         place p = with_importance(cases[i].dataset, cases[i].path);
         gufo_entry entry;
 
-        check(gufo_metadata_find(p.file, "quantize.imatrix.file", &entry) == cases[i].tells_path,
+        check(gufo_model_find(p.file, "quantize.imatrix.file", &entry) == cases[i].tells_path,
               "case %zu: path", i);
-        check(gufo_metadata_find(p.file, "quantize.imatrix.dataset", &entry) ==
-                  cases[i].tells_dataset,
+        check(gufo_model_find(p.file, "quantize.imatrix.dataset", &entry) == cases[i].tells_dataset,
               "case %zu: dataset", i);
-        check(gufo_metadata_find(p.file, "quantize.imatrix.chunks_count", &entry) ==
+        check(gufo_model_find(p.file, "quantize.imatrix.chunks_count", &entry) ==
                   cases[i].tells_chunks,
               "case %zu: chunks", i);
         check_u64(number(p.file, "quantize.imatrix.entries_count"), 1, "case %zu", i);
@@ -451,12 +450,12 @@ static void test_pruned_without_facts(void **state)
         gufo_model *file = open_path(out.text);
         gufo_entry entry;
 
-        check_u64(gufo_tensor_count(file), COUNT_OF(tensors) - 1, "case %zu", i);
-        check_u64(gufo_metadata_count(file), cases[i].entries + 1, "case %zu", i);
-        for (uint64_t e = 0; gufo_metadata_at(file, e, &entry); e++)
+        check_u64(gufo_model_tensor_count(file), COUNT_OF(tensors) - 1, "case %zu", i);
+        check_u64(gufo_model_entry_count(file), cases[i].entries + 1, "case %zu", i);
+        for (uint64_t e = 0; gufo_model_entry_at(file, e, &entry); e++)
             check(entry.value.type != GUFO_VALUE_ARRAY || entry.value.as.array.count == 2,
                   "case %zu: entry %" PRIu64, i, e);
-        gufo_close(file);
+        gufo_model_free(file);
     }
     folder_remove(&f);
 }
@@ -500,10 +499,10 @@ static void test_tensor_count_of_set(void **state)
         quantize_well(in.text, out.text, &options, "counted");
         gufo_model *file = open_path(out.text);
 
-        check(gufo_metadata_find(file, "split.tensors.count", &entry), "case %zu", i);
+        check(gufo_model_find(file, "split.tensors.count", &entry), "case %zu", i);
         check_u64((uint64_t)entry.value.type, cases[i].expected, "case %zu", i);
         check_u64(number(file, "split.tensors.count"), COUNT_OF(tensors) - 1, "case %zu", i);
-        gufo_close(file);
+        gufo_model_free(file);
     }
     folder_remove(&f);
 }
@@ -550,9 +549,9 @@ static void test_pruned_layers(void **state)
     options.pruned_count = COUNT_OF(pruned);
     place p = quantized(&options, "without layers");
 
-    check_u64(gufo_tensor_count(p.file), COUNT_OF(names), "tensors");
+    check_u64(gufo_model_tensor_count(p.file), COUNT_OF(names), "tensors");
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        check(gufo_tensor_at(p.file, i, &tensor), "tensor %zu", i);
+        check(gufo_model_tensor_at(p.file, i, &tensor), "tensor %zu", i);
         check_str(tensor.name, names[i], "tensor %zu", i);
         check_u64(tensor.dims[1], rows[i], "tensor %zu", i);
     }
@@ -596,7 +595,7 @@ static void test_looking_writes_nothing(void **state)
 
     (void)state;
     write_model(in.text, &model);
-    input = gufo_open(in.text, NULL, &error);
+    input = gufo_model_open(in.text, NULL, &error);
     q = gufo_quantizer_new(input, &options, &error);
     check(q != NULL, "%s", error.message);
     for (size_t i = 0; i < COUNT_OF(tensors); i++) {
@@ -612,7 +611,7 @@ static void test_looking_writes_nothing(void **state)
     free(read_file(out.text, &len));
     check_u64(len, size, "size");
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 
@@ -626,7 +625,7 @@ static void test_no_tensors(void **state)
 
     (void)state;
     write_file(path.text, bytes, sizeof bytes);
-    gufo_model *input = gufo_open(path.text, NULL, &error);
+    gufo_model *input = gufo_model_open(path.text, NULL, &error);
 
     check(input != NULL, "%s", error.message);
     gufo_quantizer *q = gufo_quantizer_new(input, &options, &error);
@@ -635,7 +634,7 @@ static void test_no_tensors(void **state)
     check_ok(quantize_run(q, folder_path(&f, "out.gguf").text, NULL, &error), &error,
              "a model without tensors");
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 
@@ -650,7 +649,7 @@ static void test_without_memory(void **state)
 
     (void)state;
     write_model(in.text, &model);
-    input = gufo_open(in.text, NULL, &error);
+    input = gufo_model_open(in.text, NULL, &error);
     for (size_t fail_at = 1;; fail_at++) {
         gufo_quantize_options options = quantize_to("Q4_1");
         const quantize_how how = {.run = {.threads = 2}};
@@ -679,7 +678,7 @@ static void test_without_memory(void **state)
         failed++;
     }
     check(failed > 20, "only %zu requests", failed);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&f);
 }
 

@@ -157,7 +157,7 @@ static void test_loss_is_kept(void **state)
     place p = place_new();
     gufo_quantizer_tensor expected, got;
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p.in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p.in.text, NULL, &error);
     gufo_quantizer *whole, *second;
 
     (void)state;
@@ -172,7 +172,7 @@ static void test_loss_is_kept(void **state)
     }
     gufo_quantizer_free(whole);
     gufo_quantizer_free(second);
-    gufo_close(input);
+    gufo_model_free(input);
     folder_remove(&p.f);
 }
 
@@ -242,7 +242,7 @@ static bool kill_myself(void *context, uint64_t done, uint64_t total)
 static int run_until_killed(void *context)
 {
     const place *p = context;
-    gufo_model *input = gufo_open(p->in.text, NULL, NULL);
+    gufo_model *input = gufo_model_open(p->in.text, NULL, NULL);
     gufo_quantizer *q = gufo_quantizer_new(input, &p->options, NULL);
     const quantize_how how = {.run = {.progress = kill_myself}};
 
@@ -567,7 +567,7 @@ static gufo_status resume_with_importance(place *p, const char *path, uint64_t s
     check(imatrix != NULL, "%s", error->message);
     p->options.importance = imatrix;
     status = resume(p, 1, stop_at, error);
-    gufo_imatrix_close(imatrix);
+    gufo_imatrix_free(imatrix);
     return status;
 }
 
@@ -633,7 +633,7 @@ static void test_two_at_once(void **state)
 {
     place p = place_new();
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p.in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p.in.text, NULL, &error);
     gufo_quantizer *q = gufo_quantizer_new(input, &p.options, &error);
     const quantize_how how = {
         .run = {.threads = 1, .progress = try_a_second_one, .progress_context = &p}};
@@ -641,7 +641,7 @@ static void test_two_at_once(void **state)
     (void)state;
     check_status(quantize_run(q, p.out.text, &how, &error), GUFO_E_STOPPED, &error, "first");
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     check_ok(resume(&p, 1, 0, &error), &error, "afterwards");
     check_result(&p, "afterwards");
     folder_remove(&p.f);

@@ -90,7 +90,7 @@ static place *place_new(encoding e)
 
 static void place_end(place *p)
 {
-    gufo_imatrix_close(p->importance);
+    gufo_imatrix_free(p->importance);
     folder_remove(&p->f);
     free(p);
 }
@@ -154,7 +154,7 @@ static gufo_quantizer *plan(const gufo_model *input, const gufo_quantize_options
 
 static gufo_status run(place *p, uint32_t flags, uint64_t stop_at, gufo_error *error)
 {
-    gufo_model *input = gufo_open(p->in.text, NULL, error);
+    gufo_model *input = gufo_model_open(p->in.text, NULL, error);
     gufo_quantizer *q;
     gufo_status status;
 
@@ -162,7 +162,7 @@ static gufo_status run(place *p, uint32_t flags, uint64_t stop_at, gufo_error *e
     q = plan(input, &p->options);
     status = run_job(p, q, flags, stop_at, 0, error);
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     return status;
 }
 
@@ -231,7 +231,7 @@ static void check_tensors(const gufo_model *input, const place *p, const gufo_qu
 static void check_same(place *p, const char *label)
 {
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p->in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p->in.text, NULL, &error);
     gufo_quantizer *q = plan(input, &p->options);
 
     check_u64(gufo_job_output_count(gufo_quantizer_job(q)), p->count, "outputs");
@@ -239,7 +239,7 @@ static void check_same(place *p, const char *label)
     check_tensors(input, p, q);
     check_outputs(p, label);
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     remove_outputs(p);
 }
 
@@ -265,12 +265,12 @@ typedef struct counter {
 
 static bool entry_at(void *context, uint64_t index, gufo_entry *out)
 {
-    return gufo_metadata_at(((counter *)context)->file, index, out);
+    return gufo_model_entry_at(((counter *)context)->file, index, out);
 }
 
 static bool tensor_at(void *context, uint64_t index, gufo_tensor *out)
 {
-    return gufo_tensor_at(((counter *)context)->file, index, out);
+    return gufo_model_tensor_at(((counter *)context)->file, index, out);
 }
 
 static gufo_status read_rows(void *context, uint64_t index, uint64_t first, uint64_t rows,
@@ -280,7 +280,7 @@ static gufo_status read_rows(void *context, uint64_t index, uint64_t first, uint
     gufo_tensor tensor;
 
     __atomic_fetch_add(&c->rows[index], rows, __ATOMIC_RELAXED);
-    check(gufo_tensor_at(c->file, index, &tensor), "tensor %" PRIu64, index);
+    check(gufo_model_tensor_at(c->file, index, &tensor), "tensor %" PRIu64, index);
     return gufo_tensor_read_rows(c->file, &tensor, first, rows, out, error);
 }
 
@@ -301,15 +301,16 @@ static void test_rows_are_read_once(void **state)
         list[i].type = list[i].type == GUFO_TYPE_Q4_0_4_4 ? GUFO_TYPE_Q4_0 : list[i].type;
     model.tensors = list;
     write_model(p->in.text, &model);
-    c.file = gufo_open(p->in.text, NULL, &error);
+    c.file = gufo_model_open(p->in.text, NULL, &error);
     check(c.file != NULL, "%s", error.message);
-    made = gufo_open_provider(&(gufo_provider){.context = &c,
-                                               .entry_count = gufo_metadata_count(c.file),
-                                               .tensor_count = gufo_tensor_count(c.file),
-                                               .entry_at = entry_at,
-                                               .tensor_at = tensor_at,
-                                               .read_rows = read_rows},
-                              &named, &error);
+    made =
+        gufo_model_open_provider(&(gufo_provider){.context = &c,
+                                                  .entry_count = gufo_model_entry_count(c.file),
+                                                  .tensor_count = gufo_model_tensor_count(c.file),
+                                                  .entry_at = entry_at,
+                                                  .tensor_at = tensor_at,
+                                                  .read_rows = read_rows},
+                                 &named, &error);
     check(made != NULL, "%s", error.message);
     make_alone(p);
     q = plan(made, &p->options);
@@ -323,8 +324,8 @@ static void test_rows_are_read_once(void **state)
         check_u64(c.rows[i], rows, "%s", tensors[i].name);
     }
     gufo_quantizer_free(q);
-    gufo_close(made);
-    gufo_close(c.file);
+    gufo_model_free(made);
+    gufo_model_free(c.file);
     place_end(p);
 }
 
@@ -445,7 +446,7 @@ static void test_options(void **state)
     gufo_quantize_target many[GUFO_QUANTIZE_TARGETS] = {{0}};
     place *p = place_new((encoding){3, false});
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p->in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p->in.text, NULL, &error);
     gufo_quantizer *q;
 
     (void)state;
@@ -466,7 +467,7 @@ static void test_options(void **state)
     check_status(gufo_job_stream(gufo_quantizer_job(q), 1, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "a stream");
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     place_end(p);
 }
 
@@ -475,7 +476,7 @@ static void test_memory(void **state)
 {
     place *p = place_new((encoding){3, false});
     gufo_error error = no_error();
-    gufo_model *input = gufo_open(p->in.text, NULL, &error);
+    gufo_model *input = gufo_model_open(p->in.text, NULL, &error);
     uint64_t least = UINT64_C(16) << 20;
     gufo_status status;
 
@@ -491,7 +492,7 @@ static void test_memory(void **state)
     check_ok(status, &error, "least memory");
     check(least > UINT64_C(18) << 20, "16 MiB are enough");
     check_outputs(p, "least memory");
-    gufo_close(input);
+    gufo_model_free(input);
     place_end(p);
 }
 

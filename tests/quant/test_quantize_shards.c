@@ -34,13 +34,13 @@ static void place_open(place *p)
     p->f = folder_new();
     p->in = folder_path(&p->f, "in.gguf");
     write_model(p->in.text, &model);
-    p->input = gufo_open(p->in.text, NULL, &error);
+    p->input = gufo_model_open(p->in.text, NULL, &error);
     check(p->input != NULL, "%s", error.message);
 }
 
 static void place_close(place *p)
 {
-    gufo_close(p->input);
+    gufo_model_free(p->input);
     folder_remove(&p->f);
 }
 
@@ -145,19 +145,19 @@ static void test_written(void **state)
     first = folder_path(&p.f, "out-00001-of-00003.gguf");
     third = folder_path(&p.f, "out-00003-of-00003.gguf");
     quantize_well(p.in.text, folder_path(&p.f, "out.gguf").text, &options, "shards");
-    one = gufo_open(whole.text, NULL, &error);
+    one = gufo_model_open(whole.text, NULL, &error);
     check(one != NULL, "%s", error.message);
-    set = gufo_open(third.text, &alone, &error);
+    set = gufo_model_open(third.text, &alone, &error);
     check(set != NULL, "%s", error.message);
-    check_u64(gufo_tensor_count(set), 1, "tensors of the third shard");
-    check(!gufo_metadata_find(set, "general.architecture", NULL), "keys are in the first one");
-    gufo_close(set);
-    set = gufo_open(first.text, &alone, &error);
-    check(set != NULL && gufo_metadata_find(set, "general.architecture", NULL) &&
-              gufo_metadata_find(set, GUFO_SPLIT_COUNT_KEY, NULL),
+    check_u64(gufo_model_tensor_count(set), 1, "tensors of the third shard");
+    check(!gufo_model_find(set, "general.architecture", NULL), "keys are in the first one");
+    gufo_model_free(set);
+    set = gufo_model_open(first.text, &alone, &error);
+    check(set != NULL && gufo_model_find(set, "general.architecture", NULL) &&
+              gufo_model_find(set, GUFO_SPLIT_COUNT_KEY, NULL),
           "the first shard");
-    gufo_close(set);
-    gufo_close(one);
+    gufo_model_free(set);
+    gufo_model_free(one);
     place_close(&p);
 }
 

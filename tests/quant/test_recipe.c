@@ -790,7 +790,7 @@ static void test_model_read(void **state)
     builder_u32(&b, 0);
     builder_kv_array(&b, "deci.attention.head_count_kv", GUFO_VALUE_UINT32, 0);
     builder_kv_str(&b, "deci.expert_count", "eight");
-    gufo_model *file = gufo_open_memory(b.data, b.len, NULL, &error);
+    gufo_model *file = gufo_model_open_memory(b.data, b.len, NULL, &error);
     check(file != NULL, "%s", error.message);
     gufo_recipe_model_read(file, &facts);
     check_str(facts.architecture, "deci", "architecture");
@@ -798,7 +798,7 @@ static void test_model_read(void **state)
     check_u64(facts.heads, 64, "heads: the first layer's");
     check_u64(facts.key_value_heads, 64, "none: as many as heads");
     check_u64(facts.experts, 0, "no number");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -814,13 +814,13 @@ static void test_model_read_draft(void **state)
     builder_kv_str(&b, "general.architecture", "llama");
     builder_kv_u32(&b, "llama.num_layers", 80);
     builder_kv_u32(&b, "llama.attention.num_heads", 64);
-    gufo_model *file = gufo_open_memory(b.data, b.len, NULL, &error);
+    gufo_model *file = gufo_model_open_memory(b.data, b.len, NULL, &error);
     check(file != NULL, "%s", error.message);
     gufo_recipe_model_read(file, &facts);
     check_u64(facts.layers, 80, "layers");
     check_u64(facts.heads, 64, "heads");
     check_u64(facts.key_value_heads, 64, "as many as heads");
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -840,13 +840,13 @@ static void test_model_read_nothing(void **state)
         builder_header(&b, 0, i);
         if (i == 1)
             builder_kv_str(&b, "general.architecture", name);
-        gufo_model *file = gufo_open_memory(b.data, b.len, NULL, &error);
+        gufo_model *file = gufo_model_open_memory(b.data, b.len, NULL, &error);
         check(file != NULL, "%s", error.message);
         gufo_recipe_model_read(file, &facts);
         check(facts.architecture.len == 0 && facts.layers == 0 && facts.heads == 0 &&
                   facts.key_value_heads == 0 && facts.experts == 0,
               "%u", i);
-        gufo_close(file);
+        gufo_model_free(file);
         builder_free(&b);
     }
 }

@@ -119,8 +119,8 @@ static place *place_new(size_t model, bool weighs)
 static void place_end(place *p)
 {
     gufo_losses_free(p->losses);
-    gufo_imatrix_close(p->importance);
-    gufo_close(p->input);
+    gufo_imatrix_free(p->importance);
+    gufo_model_free(p->input);
     folder_remove(&p->f);
     free(p);
 }
@@ -457,7 +457,7 @@ static void test_sizes_of_kept_shards(void **state)
     test_model shard = models[0];
 
     (void)state;
-    gufo_close(p->input);
+    gufo_model_free(p->input);
     shard.metadata = add_first;
     shard.entries = 8;
     shard.tensor_count = 6;
@@ -672,7 +672,7 @@ static void test_quantized_source(void **state)
         tensors[i].type = tensors[i].n_dims > 1 ? GUFO_TYPE_Q6_K : GUFO_TYPE_F32;
     model.tensors = tensors;
     p = place_new(0, false);
-    gufo_close(p->input);
+    gufo_model_free(p->input);
     write_model(p->in.text, &model);
     p->input = open_path(p->in.text);
     p->options.recipe.allow_requantize = true;
@@ -928,7 +928,7 @@ static void test_empty_model(void **state)
     gufo_error error;
 
     (void)state;
-    gufo_close(p->input);
+    gufo_model_free(p->input);
     model.tensor_count = 0;
     write_model(p->in.text, &model);
     p->input = open_path(p->in.text);

@@ -50,14 +50,14 @@ static void sample_open(sample *s)
         check_ok(gufo_swap_blocks(s->type, s->b.data + s->data_at, s->size / s->type->block_bytes,
                                   &error),
                  &error, "%s", s->type->name);
-    s->file = gufo_open_memory(s->b.data, s->b.len, NULL, &error);
+    s->file = gufo_model_open_memory(s->b.data, s->b.len, NULL, &error);
     check(s->file != NULL, "%s: %s", s->type->name, error.message);
-    check(gufo_tensor_at(s->file, 0, &s->tensor), "%s", s->type->name);
+    check(gufo_model_tensor_at(s->file, 0, &s->tensor), "%s", s->type->name);
 }
 
 static void sample_close(sample *s)
 {
-    gufo_close(s->file);
+    gufo_model_free(s->file);
     builder_free(&s->b);
     free(s->bytes);
 }
@@ -754,9 +754,9 @@ static void test_truncated(void **state)
 
         fill_with_random_bytes(&s, 5);
         sample_open(&s);
-        gufo_close(s.file);
-        s.file = gufo_open_memory(s.b.data, s.b.len - (size_t)cuts[i].cut, &lenient, &error);
-        check(s.file != NULL && gufo_tensor_at(s.file, 0, &s.tensor), "%s", error.message);
+        gufo_model_free(s.file);
+        s.file = gufo_model_open_memory(s.b.data, s.b.len - (size_t)cuts[i].cut, &lenient, &error);
+        check(s.file != NULL && gufo_model_tensor_at(s.file, 0, &s.tensor), "%s", error.message);
         stats = scan(&s);
         check_u64(stats.elements, cuts[i].elements, "%s", s.type->name);
         sample_close(&s);
@@ -789,7 +789,7 @@ static void test_pipe(void **state)
     (void)state;
     sample_open(&s);
     open_way(&o, WAY_PIPE, s.b.data, s.b.len, NULL);
-    check(o.file != NULL && gufo_tensor_at(o.file, 0, &tensor), "%s", o.error.message);
+    check(o.file != NULL && gufo_model_tensor_at(o.file, 0, &tensor), "%s", o.error.message);
     check_status(gufo_stats_scan(o.file, &tensor, 0, NULL, &stats, &error), GUFO_E_ARGUMENT, &error,
                  "pipe");
     findings_init(&found);
@@ -1058,7 +1058,7 @@ static void test_finding_in_a_matrix(void **state)
     check_finding(&found, "data-nonfinite", b.len - 4,
                   "tensor \"t\": the value in row 1, column 1 is NaN");
     findings_free(&found);
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 
@@ -1130,7 +1130,7 @@ static void test_check_progress(void **state)
     check_status(gufo_model_check_data(file, &run, findings_add, &found, &error), GUFO_E_STOPPED,
                  &error, "stop");
     findings_free(&found);
-    gufo_close(file);
+    gufo_model_free(file);
     builder_free(&b);
 }
 

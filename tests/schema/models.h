@@ -234,11 +234,11 @@ static inline void model_check_with(const model *m, const gufo_check_options *op
     gufo_document *d = model_document(m);
     size_t size;
     const void *header = document_header(d, &size);
-    gufo_model *file = gufo_open_memory(header, size, &metadata_only, &error);
+    gufo_model *file = gufo_model_open_memory(header, size, &metadata_only, &error);
 
     check(file != NULL, "%s", error.message);
     check_ok(gufo_check(file, options, found, context, &error), &error, "check");
-    gufo_close(file);
+    gufo_model_free(file);
     gufo_document_free(d);
 }
 

@@ -46,7 +46,7 @@ gufo_status edit_name(const char *path, size_t length, const gufo_edit_target *t
         status = edit_set(edit, "general.name", &value, error);
     if (status == GUFO_OK)
         status = gufo_edit_apply(edit, target, NULL, plan, recover, error);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     free(text);
     return status;
 }

@@ -83,10 +83,10 @@ static void open_from_file(opened *o, way w, const void *data, size_t len,
 
     write_file(path.text, data, len);
     if (w == WAY_PATH || w == WAY_PATH_NO_MAP) {
-        o->file = gufo_open(path.text, options, &o->error);
+        o->file = gufo_model_open(path.text, options, &o->error);
     } else {
         fd = open(path.text, O_RDONLY);
-        o->file = gufo_open_fd(fd, options, &o->error);
+        o->file = gufo_model_open_fd(fd, options, &o->error);
         close(fd);
     }
     folder_remove(&f); /* an open file outlives its name */
@@ -98,7 +98,7 @@ static void open_from_pipe(opened *o, const void *data, size_t len,
     feeder f;
 
     feeder_start(&f, data, len);
-    o->file = gufo_open_fd(f.fd, options, &o->error);
+    o->file = gufo_model_open_fd(f.fd, options, &o->error);
     feeder_end(&f);
 }
 
@@ -123,12 +123,12 @@ void open_way(opened *o, way w, const void *data, size_t len, const gufo_open_op
     switch (w) {
     case WAY_MEMORY:
         copy_bytes(o, data, len);
-        o->file = gufo_open_memory(o->copy, len, &own, &o->error);
+        o->file = gufo_model_open_memory(o->copy, len, &own, &o->error);
         break;
     case WAY_SOURCE:
         copy_bytes(o, data, len);
         source = source_over(&o->source, o->copy, len);
-        o->file = gufo_open_source(&source, &own, &o->error);
+        o->file = gufo_model_open_source(&source, &own, &o->error);
         break;
     case WAY_PIPE:
         open_from_pipe(o, data, len, &own);
@@ -141,7 +141,7 @@ void open_way(opened *o, way w, const void *data, size_t len, const gufo_open_op
 
 void close_way(opened *o)
 {
-    gufo_close(o->file);
+    gufo_model_free(o->file);
     free(o->copy);
     o->file = NULL;
     o->copy = NULL;
@@ -150,7 +150,7 @@ void close_way(opened *o)
 gufo_model *open_built(const builder *b, const char *label)
 {
     gufo_error error = no_error();
-    gufo_model *file = gufo_open_memory(b->data, b->len, NULL, &error);
+    gufo_model *file = gufo_model_open_memory(b->data, b->len, NULL, &error);
 
     check(file != NULL, "%s: does not open: %s", label, error.message);
     return file;

@@ -47,7 +47,7 @@ typedef struct opened {
 void open_way(opened *o, way w, const void *data, size_t len, const gufo_open_options *options);
 void close_way(opened *o);
 
-/* gufo_open_memory of a builder's bytes, strictly, with a failing check if it does not open. */
+/* gufo_model_open_memory of a builder's bytes, strictly, with a failing check if it does not open. */
 gufo_model *open_built(const builder *b, const char *label);
 
 #endif

@@ -154,7 +154,7 @@ gufo_status quantize_run(gufo_quantizer *q, const char *out, const quantize_how 
 gufo_status quantize_file(const char *in, const char *out, const gufo_quantize_options *options,
                           const quantize_how *how, gufo_error *error)
 {
-    gufo_model *input = gufo_open(in, NULL, error);
+    gufo_model *input = gufo_model_open(in, NULL, error);
     gufo_quantizer *q;
     gufo_status status;
 
@@ -162,7 +162,7 @@ gufo_status quantize_file(const char *in, const char *out, const gufo_quantize_o
     q = gufo_quantizer_new(input, options, error);
     status = q == NULL ? error->code : quantize_run(q, out, how, error);
     gufo_quantizer_free(q);
-    gufo_close(input);
+    gufo_model_free(input);
     return status;
 }
 
@@ -187,7 +187,7 @@ gufo_model *open_path(const char *path)
 {
     const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
     gufo_error error = no_error();
-    gufo_model *file = gufo_open(path, &just_this, &error);
+    gufo_model *file = gufo_model_open(path, &just_this, &error);
 
     check(file != NULL, "%s: %s", path, error.message);
     return file;
@@ -198,7 +198,7 @@ uint8_t *tensor_bytes(const gufo_model *file, const char *name, gufo_tensor *ten
     gufo_error error = no_error();
     uint8_t *bytes;
 
-    check(gufo_tensor_find(file, name, tensor), "no tensor %s", name);
+    check(gufo_model_tensor_find(file, name, tensor), "no tensor %s", name);
     bytes = malloc((size_t)tensor->size + 1);
     check(bytes != NULL, "memory");
     check_ok(gufo_tensor_read_raw(file, tensor, 0, bytes, (size_t)tensor->size, &error), &error,

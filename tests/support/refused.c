@@ -39,13 +39,14 @@ static void check_strict(const builder *b, const expectation *e)
     counter_init(&c);
     allocator = counter_allocator(&c);
     options.allocator = &allocator;
-    file = gufo_open_memory(copy, b->len, &options, &error);
+    file = gufo_model_open_memory(copy, b->len, &options, &error);
     check(file == NULL, "%s: was opened", e->label);
     check_fault(&error, e, "memory");
     check(c.peak < REFUSED_PEAK && c.largest < REFUSED_PEAK, "%s: used %zu bytes", e->label,
           c.peak);
     check_u64(c.in_use, 0, "%s: leak", e->label);
-    check(gufo_open_memory(copy, b->len, NULL, NULL) == NULL, "%s: without an error", e->label);
+    check(gufo_model_open_memory(copy, b->len, NULL, NULL) == NULL, "%s: without an error",
+          e->label);
     free(copy);
 }
 
@@ -92,7 +93,7 @@ static void check_lenient(const builder *b, const expectation *e)
     options.allocator = &allocator;
     options.on_finding = findings_add;
     options.finding_context = &found;
-    file = gufo_open_memory(copy, b->len, &options, &error);
+    file = gufo_model_open_memory(copy, b->len, &options, &error);
     if (file != NULL) {
         check(gufo_model_damage(file) != NULL, "%s, lenient: no damage", e->label);
         check_fault(gufo_model_damage(file), e, "lenient");
@@ -102,7 +103,7 @@ static void check_lenient(const builder *b, const expectation *e)
     }
     check(was_reported(&found, e), "%s, lenient: not among the %zu findings", e->label,
           found.count);
-    gufo_close(file);
+    gufo_model_free(file);
     check_u64(c.in_use, 0, "%s, lenient: leak", e->label);
     check(c.peak < REFUSED_PEAK, "%s, lenient: used %zu bytes", e->label, c.peak);
     findings_free(&found);

@@ -257,13 +257,13 @@ static void check_file(const schema_row *row, bool bad)
     uint8_t *bytes = build(f, &size, row->label);
     finding_count found = {.row = row, .bad = bad, .bytes = bytes, .size = size};
     gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
-    gufo_model *file = gufo_open_memory(bytes, size, &just_this, &error);
+    gufo_model *file = gufo_model_open_memory(bytes, size, &just_this, &error);
 
     check(file != NULL, "%s: %s", row->label, error.message);
     check_ok(gufo_check(file, &options, on_finding, &found, &error), &error, "%s", row->label);
     check(found.count == (bad ? 1 : 0), "%s: %zu findings in the %s file", row->label, found.count,
           bad ? "bad" : "good");
-    gufo_close(file);
+    gufo_model_free(file);
     free(bytes);
 }
 

@@ -97,7 +97,7 @@ gufo_model *vocab_maker_model(vocab_maker *m)
 
     for (unsigned i = 0; i < 8; i++)
         m->b.data[COUNT_PLACE + i] = (uint8_t)(m->entries >> 8 * i);
-    model = gufo_open_memory(m->b.data, m->b.len, NULL, &error);
+    model = gufo_model_open_memory(m->b.data, m->b.len, NULL, &error);
     if (model == NULL)
         fail_msg("%s", error.message);
     return model;
@@ -108,7 +108,7 @@ gufo_vocab *vocab_maker_open(vocab_maker *m, const gufo_vocab_options *options, 
     gufo_model *model = vocab_maker_model(m);
     gufo_vocab *vocab = gufo_vocab_open(model, options, error);
 
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&m->b);
     return vocab;
 }
@@ -124,7 +124,7 @@ static gufo_status encode_with(const gufo_model *model, const char *text,
         vocab == NULL ? error.code : gufo_tokenize(vocab, gufo_str_of(text), NULL, &ids, &error);
 
     gufo_ids_free(&ids);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     return status;
 }
 
@@ -144,6 +144,6 @@ void vocab_maker_fail_memory(vocab_maker *m, const char *text)
         assert_int_equal(memory.in_use, 0);
         assert_true(status == GUFO_OK || status == GUFO_E_MEMORY);
     }
-    gufo_close(model);
+    gufo_model_free(model);
     builder_free(&m->b);
 }

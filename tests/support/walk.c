@@ -150,12 +150,12 @@ static void walk_value(const bounds *in, const gufo_value *value, unsigned depth
 
 static void walk_metadata(const bounds *in, const gufo_model *file)
 {
-    uint64_t count = gufo_metadata_count(file), end = 0;
+    uint64_t count = gufo_model_entry_count(file), end = 0;
     gufo_entry entry, found;
 
     check(count <= gufo_model_facts(file).claimed_metadata, "%s: entries from nowhere", in->label);
     for (uint64_t i = 0; i < count; i++) {
-        check(gufo_metadata_at(file, i, &entry), "%s: entry", in->label);
+        check(gufo_model_entry_at(file, i, &entry), "%s: entry", in->label);
         touch(in, entry.key.data, entry.key.len);
         check(gufo_value_type_name(entry.value.type) != NULL, "%s: type", in->label);
         walk_value(in, &entry.value, 1);
@@ -164,10 +164,10 @@ static void walk_metadata(const bounds *in, const gufo_model *file)
               "%s: order of an entry's parts", in->label);
         check(entry.end <= gufo_model_facts(file).size, "%s: entry past the end", in->label);
         end = entry.end;
-        check(gufo_metadata_find_str(file, entry.key, &found), "%s: key not found", in->label);
+        check(gufo_model_find_str(file, entry.key, &found), "%s: key not found", in->label);
         check_view(found.key, entry.key, "%s: another key", in->label);
     }
-    check(!gufo_metadata_at(file, count, &entry), "%s: entry past the end", in->label);
+    check(!gufo_model_entry_at(file, count, &entry), "%s: entry past the end", in->label);
 }
 
 static void walk_tensor(const bounds *in, const gufo_model *file, const gufo_tensor *tensor)
@@ -203,17 +203,18 @@ static void walk_tensor(const bounds *in, const gufo_model *file, const gufo_ten
 
 static void walk_tensors(const bounds *in, const gufo_model *file)
 {
-    uint64_t count = gufo_tensor_count(file);
+    uint64_t count = gufo_model_tensor_count(file);
     gufo_tensor tensor, found;
 
     check(count <= gufo_model_facts(file).claimed_tensors, "%s: tensors from nowhere", in->label);
     for (uint64_t i = 0; i < count; i++) {
-        check(gufo_tensor_at(file, i, &tensor), "%s: tensor", in->label);
+        check(gufo_model_tensor_at(file, i, &tensor), "%s: tensor", in->label);
         walk_tensor(in, file, &tensor);
-        check(gufo_tensor_find_str(file, tensor.name, &found), "%s: name not found", in->label);
+        check(gufo_model_tensor_find_str(file, tensor.name, &found), "%s: name not found",
+              in->label);
         check_view(found.name, tensor.name, "%s: another name", in->label);
     }
-    check(!gufo_tensor_at(file, count, &tensor), "%s: tensor past the end", in->label);
+    check(!gufo_model_tensor_at(file, count, &tensor), "%s: tensor past the end", in->label);
 }
 
 void walk_file(const gufo_model *file, const void *start, size_t size, const char *label)
@@ -259,7 +260,7 @@ void walk_unsteady(const gufo_model *file)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++)
         if (entry.value.type == GUFO_VALUE_ARRAY)
             walk_unsteady_array(&entry.value.as.array, 1);
 }
@@ -370,9 +371,9 @@ char *dump_file(const gufo_model *file, unsigned parts)
                 gufo_model_facts(file).size, gufo_model_facts(file).infos_end,
                 gufo_model_facts(file).data_offset, gufo_model_facts(file).data_size,
                 gufo_model_facts(file).claimed_metadata, gufo_model_facts(file).claimed_tensors);
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++)
         dump_entry(out, &entry, parts);
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++)
         dump_tensor(out, file, &tensor, parts);
     fclose(out);
     return text;

@@ -87,13 +87,13 @@ static inline gufo_vocab *open_reference(const char *name, const gufo_vocab_opti
         (void)snprintf(file, sizeof file, "data/text/vocabs/%s.gguf", name);
         path = need_shared(file);
     }
-    model = gufo_open(path.text, NULL, &error);
+    model = gufo_model_open(path.text, NULL, &error);
     if (model == NULL)
         fail_msg("%s: %s", name, error.message);
     vocab = gufo_vocab_open(model, options, &error);
     if (vocab == NULL)
         fail_msg("%s: %s", name, error.message);
-    gufo_close(model);
+    gufo_model_free(model);
     return vocab;
 }
 

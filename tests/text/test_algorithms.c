@@ -59,7 +59,7 @@ static bool open_and_encode(const gufo_model *model, const gufo_allocator *alloc
     if (!done)
         check_u64(error.code, GUFO_E_MEMORY, "%s", error.message);
     gufo_ids_free(&ids);
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     return done;
 }
 
@@ -87,7 +87,7 @@ static void test_memory(void **state)
             check_u64(c.in_use, 0, "%s: bytes left after request %zu", models[i / 2], failed + 1);
         }
         check(failed > 10, "%s: %zu requests", models[i / 2], failed);
-        gufo_close(model);
+        gufo_model_free(model);
         builder_free(&m.b);
     }
     gufo_text_free(&text);
@@ -119,7 +119,7 @@ static void test_again(void **state)
         gufo_ids_free(&once);
         gufo_ids_free(&twice);
         gufo_tokenizer_free(k);
-        gufo_vocab_close(v);
+        gufo_vocab_free(v);
     }
     gufo_text_free(&text);
 }

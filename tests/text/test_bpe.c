@@ -150,7 +150,7 @@ static void test_rules(void **state)
 
         show_tokens(vocab, gufo_str_of(c->text), tokens, sizeof tokens);
         check_str(gufo_str_of(tokens), c->tokens, "case %zu, %s", i, c->text);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -166,7 +166,7 @@ static void test_equal_texts(void **state)
     assert_int_equal(ids.ids[0], 4);
     assert_int_equal(ids.ids[1], 3);
     gufo_ids_free(&ids);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 static const struct refused_case {
@@ -308,7 +308,7 @@ static void test_definition(void **state)
             show_tokens(vocab, gufo_str_of(text), tokens, sizeof tokens);
             check_str(gufo_str_of(tokens), expected, "vocabulary %d, %s", i, text);
         }
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -329,7 +329,7 @@ static void test_long_piece(void **state)
     assert_int_equal(gufo_tokenize(vocab, (gufo_str){text, LONG}, NULL, &ids, NULL), GUFO_OK);
     assert_int_equal(ids.count, LONG / 4);
     gufo_ids_free(&ids);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     free(text);
 }
 
@@ -375,7 +375,7 @@ static void test_raw_cuts(void **state)
         gufo_ids_free(&halves);
     }
     assert_true(cuts > 80);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 /* ---- what the caller watches ---------------------------------------------------------------- */
@@ -419,7 +419,7 @@ static void test_watch(void **state)
             gufo_tokenize(vocab, gufo_str_of(watch_cases[i].text), &options, &ids, NULL), GUFO_OK);
         check_str(gufo_str_of(notes), watch_cases[i].notes, "case %zu", i);
         gufo_ids_free(&ids);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -448,7 +448,7 @@ static void check_original(bool original, const char *tokens)
                             "12"),
                 got, sizeof got);
     check_str(gufo_str_of(got), tokens, "original %d", original);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 static void test_original(void **state)
@@ -496,7 +496,7 @@ static void check_pre(const gufo_model *model, gufo_str pre, const json_document
     for (const json_value *line = lines->root->inside; line != NULL; line = line->next)
         check_line(tokenizer, line, name);
     gufo_tokenizer_free(tokenizer);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 /* A vocabulary of pairs of bytes: ids change where a cut moves. */
@@ -505,7 +505,7 @@ static void test_expected_ids(void **state)
     path_text path = need_shared("data/text/vocabs/pairs.gguf");
     path_text index_path = need_shared("data/text/tokens_pre/index.json");
     json_document index = json_load(index_path.text);
-    gufo_model *model = gufo_open(path.text, NULL, NULL);
+    gufo_model *model = gufo_model_open(path.text, NULL, NULL);
 
     (void)state;
     assert_non_null(model);
@@ -523,7 +523,7 @@ static void test_expected_ids(void **state)
         json_unload(&lines);
     }
     json_unload(&index);
-    gufo_close(model);
+    gufo_model_free(model);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */

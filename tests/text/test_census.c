@@ -55,7 +55,7 @@ static void test_duplicates(void **state)
     (void)state;
     check_ok(census_duplicates(vocab, &ids, NULL), NULL, "duplicates");
     check_ids(&ids, (uint32_t[]){FIRST + 4}, 1, "duplicates");
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 static void test_longest(void **state)
@@ -69,7 +69,7 @@ static void test_longest(void **state)
     check_ok(census_longest(vocab, SIZE_MAX, &ids, NULL), NULL, "longest");
     check_u64(ids.count, 14, "written tokens");
     gufo_ids_free(&ids);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 static void test_reach(void **state)
@@ -96,7 +96,7 @@ static void test_reach(void **state)
                   expected[i].id);
     check_u64(reach['A'], REACH_PART, "a byte");
     assert_true(gufo_vocab_describe(vocab).space_prefix);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 /* More tokens than a thread takes at a time. */
@@ -126,7 +126,7 @@ static void test_many(void **state)
     /* Every number is made of parts that are numbers. */
     check_u64(itself, MANY, "reached");
     check_u64(reach['7'], REACH_PART, "a byte");
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     free(reach);
     free(names);
     free(rows);
@@ -152,7 +152,7 @@ static void test_byte_level(void **state)
     vocab = open_made(&m);
     check_ok(census_reach(vocab, NULL, reach, NULL), NULL, "reach");
     assert_memory_equal(reach, expected, sizeof reach);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 static void test_memory(void **state)
@@ -176,7 +176,7 @@ static void test_memory(void **state)
         c.fail_at = c.calls + at;
         status = census_reach(vocab, NULL, reach, &error);
         check(status == GUFO_OK || status == GUFO_E_MEMORY, "%s", error.message);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
         check_u64(c.in_use, 0, "left");
         assert_true(at < 1000);
     }
@@ -243,8 +243,8 @@ static void test_differences(void **state)
         check_id(t.list[i].first, expected[i].first);
         check_id(t.list[i].second, expected[i].second);
     }
-    gufo_vocab_close(left);
-    gufo_vocab_close(right);
+    gufo_vocab_free(left);
+    gufo_vocab_free(right);
 }
 
 int main(void)

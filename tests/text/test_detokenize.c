@@ -580,7 +580,7 @@ static void check_real(const char *data, reference_line *one)
         r.vocab = open_reference(r.name, NULL);
         each_line(path.text, one, &r);
         assert_true(r.lines > 50);
-        gufo_vocab_close(r.vocab);
+        gufo_vocab_free(r.vocab);
     }
 }
 

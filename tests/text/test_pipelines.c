@@ -137,7 +137,7 @@ static void check_pipeline(const char *parent, const char *name)
         snprintf(label, sizeof label, "%s, line %zu", name, ++number);
         check_line(v, (const char *)cases + at, end - at, label);
     }
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     free(json);
     free(cases);
 }
@@ -252,7 +252,7 @@ static void test_own(void **state)
 
             snprintf(text, sizeof text, "{'version':'1.0',%s}", row->json);
             json = pipeline_json(text);
-            gufo_vocab_close(v);
+            gufo_vocab_free(v);
             v = open_text(gufo_str_of(json), label);
             free(json);
         }
@@ -261,7 +261,7 @@ static void test_own(void **state)
         json_decref(plain);
         json_decref(offsets);
     }
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 int main(void)

@@ -29,7 +29,7 @@ static void test_longest(void **state)
     check_text(v, "abc", "ab|c");
     check_text(v, "aab the", "a|ab| the");
     check_text(v, "q", "q"); /* whatever its type */
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_escapes(void **state)
@@ -43,7 +43,7 @@ static void test_escapes(void **state)
     check_text(v, "zx0", "z\\x0");     /* not two digits */
     check_text(v, "ends\\", "ends\\"); /* nothing behind the backslash */
     check_tokens(v, (gufo_str){"a\0c", 3}, "a|\\x00|c");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_unknown(void **state)
@@ -55,7 +55,7 @@ static void test_unknown(void **state)
     (void)state;
     check_text(v, "ayc", "a|<s>|c");
     check_text(v, "\xe4", "<s>"); /* only the begin of a token */
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     v = open_rows(GUFO_NO_TOKEN);
     check_text(v, "ac", "a|c");
     check_status(gufo_tokenize(v, gufo_str_of("ay"), NULL, &ids, &error), GUFO_E_MALFORMED, &error,
@@ -63,7 +63,7 @@ static void test_unknown(void **state)
     check_error_shape(&error, GUFO_E_MALFORMED, "no unknown token");
     check_u64(ids.count, 1, "what was found by then");
     gufo_ids_free(&ids);
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 /* Control tokens are found without being asked for: they are among the others. */
@@ -73,7 +73,7 @@ static void test_control(void **state)
 
     (void)state;
     check_text(v, "a<s>c", "a|<s>|c");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_cuts(void **state)
@@ -84,7 +84,7 @@ static void test_cuts(void **state)
 
     (void)state;
     check(check_cuts(v, stretches, COUNT_OF(stretches), 2000) > 4000, "texts are cut");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_steps(void **state)
@@ -93,7 +93,7 @@ static void test_steps(void **state)
 
     (void)state;
     check_steps(v, "abc", "token ab; token c");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 /* ---- side by side --------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static void test_side_by_side(void **state)
         for (size_t len = 2040; len < 2100; len += 7)
             check_words(w, v, (gufo_str){text, len});
     }
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     m = make_vocabulary(w);
     vocab_maker_fail_memory(&m, "abc");
     free(text);

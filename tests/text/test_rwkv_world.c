@@ -173,7 +173,7 @@ static gufo_model *model_with(const char *key, const char *text, builder *b)
     *b = builder_new((encoding){3, false});
     builder_header(b, 0, 1);
     builder_kv_str(b, key, text);
-    model = gufo_open_memory(b->data, b->len, NULL, NULL);
+    model = gufo_model_open_memory(b->data, b->len, NULL, NULL);
     assert_non_null(model);
     return model;
 }
@@ -189,11 +189,12 @@ static void check_source(const char *key, const char *text, gufo_status expected
     check_status(source_world(model, NULL, &made, &error), expected, &error, "%s", key);
     check((made != NULL) == (expected == GUFO_OK), "%s", key);
     if (made != NULL) {
-        check_ok(gufo_get_str(made, "tokenizer.ggml.model", &found, &error), &error, "%s", key);
+        check_ok(gufo_model_get_str(made, "tokenizer.ggml.model", &found, &error), &error, "%s",
+                 key);
         check_str(found, "rwkv", "%s", key);
     }
-    gufo_close(made);
-    gufo_close(model);
+    gufo_model_free(made);
+    gufo_model_free(model);
     builder_free(&b);
 }
 

@@ -182,7 +182,7 @@ static void check_vocab(const char *name, bool parse)
     free(expected.ids);
     gufo_ids_free(&ids);
     gufo_tokenizer_free(tokenizer);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 /* The names switch strip rules on. */
@@ -228,7 +228,7 @@ static void test_threads(void **state)
     gufo_ids_free(&one);
     gufo_ids_free(&several);
     free(text);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 int main(void)

@@ -56,7 +56,7 @@ static void test_merges(void **state)
     check_text(v, "e\xc3\xa9", "e\xc3\xa9");
     check_text(v, SPACE "a", SPACE "a"); /* as if it were a space */
     check_text(v, "<0x41>", "<0x3C>|0|<0x78>|<0x34>|<0x31>|<0x3E>");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_prefix(void **state)
@@ -68,7 +68,7 @@ static void test_prefix(void **state)
     check_text(v, "a", SPACE "a");
     check_text(v, " a", SPACE "|" SPACE "a");
     check_text(v, "xy", SPACE "|<0x78>|<0x79>");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 /* What is not UTF-8 keeps its bytes; characters are as long as their first bytes say. */
@@ -91,7 +91,7 @@ static void test_bytes(void **state)
     check_text(v, "\xc3 ab", "<0xC3>|<0xE2>|<0x96>|<0x81>|ab");
     check_tokens(v, (gufo_str){"a\0b", 3}, "a|<0x00>|b");
     check_text(v, "\xe4", "<0xE4>");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_missing_byte(void **state)
@@ -110,7 +110,7 @@ static void test_steps(void **state)
     (void)state;
     check_steps(v, "abcx", "piece abc; merge bc; merge abc; token abc; piece x; token x");
     check_steps(v, "b a", "piece b; token b; piece " SPACE "a; merge " SPACE "a; token " SPACE "a");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_cuts(void **state)
@@ -143,7 +143,7 @@ static void test_cuts(void **state)
         gufo_vocab *v = open_rows(prefix == 1);
 
         check(check_cuts(v, stretches, COUNT_OF(stretches), 2000) > 4000, "texts are cut");
-        gufo_vocab_close(v);
+        gufo_vocab_free(v);
     }
 }
 
@@ -199,7 +199,7 @@ static void test_long(void **state)
             check_u64(ids.ids[i], expected[i], "id %zu of %.*s", i, (int)len, text);
         gufo_ids_free(&ids);
     }
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 /* One piece of 200 kB: quadratic work would take minutes. */
@@ -222,7 +222,7 @@ static void test_huge(void **state)
     check_u64(ids.count, SIZE / 4, "letters");
     free(text);
     gufo_ids_free(&ids);
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static void test_what_is_added(void **state)
         check(v != NULL, "%s: %s", rows[i].config, error.message);
         check_ids(v, rows[i].text, GUFO_TOKENIZE_ADD_SPECIAL, rows[i].ids, rows[i].config);
         check_ids(v, rows[i].text, 0, rows[i].plain, rows[i].config);
-        gufo_vocab_close(v);
+        gufo_vocab_free(v);
     }
 }
 

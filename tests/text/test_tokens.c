@@ -82,8 +82,8 @@ static void check_folder(const char *kind, reference_line *one)
             c.original = open_reference(c.name, &original);
         each_line(path.text, one, &c);
         assert_true(c.lines > 50);
-        gufo_vocab_close(c.vocab);
-        gufo_vocab_close(c.original);
+        gufo_vocab_free(c.vocab);
+        gufo_vocab_free(c.original);
     }
 }
 
@@ -187,7 +187,7 @@ static void test_large(void **state)
         c.vocab = open_reference(c.name, NULL);
         each_line(path.text, check_large_line, &c);
         assert_int_equal(c.lines, 8);
-        gufo_vocab_close(c.vocab);
+        gufo_vocab_free(c.vocab);
     }
 }
 

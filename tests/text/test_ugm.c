@@ -63,16 +63,16 @@ static void test_spaces(void **state)
     check_text(v, "   ", "");
     check_text(v, "a", SPACE "a");
     check_text(v, "  a   c ", SPACE "a|" SPACE "|c");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     v = open_rows((settings){.prefix = true});
     check_text(v, "a", SPACE "a");
     check_text(v, " a", SPACE "|" SPACE "a");
     check_text(v, "a  a ", SPACE "a|" SPACE "|" SPACE "a|" SPACE);
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     v = open_rows((settings){.prefix = false});
     check_text(v, "a", "a");
     check_text(v, " a", SPACE "a");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_map(void **state)
@@ -97,7 +97,7 @@ static void test_map(void **state)
     check_text(v, "bc", "bc");
     check_text(v, "c\xcc", "c|" BAD);
     check_text(v, "\x80\xff", BAD "|" BAD);
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_path(void **state)
@@ -115,7 +115,7 @@ static void test_path(void **state)
     check_text(v, "xaxx", "<unk>|a|<unk>");
     check_text(v, "<0x41>", "<|<unk>"); /* a byte token is not looked for */
     check_text(v, "<sep>", "<sep>");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 /* What begins as a user-defined token is not mapped, complete or not. */
@@ -128,11 +128,11 @@ static void test_user_defined(void **state)
     (void)state;
     check_text(v, "Ab", "<unk>|b");
     check_text(v, "Axe", "Axe");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     v = open_more("t5", more, COUNT_OF(more), original);
     check_text(v, "Ab", "ab");
     check_text(v, "Axe", "Axe");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 /* Sums of doubles differ where sums of floats do not. */
@@ -150,8 +150,8 @@ static void test_original(void **state)
     check_text(v, "pq", apart > (double)-0.3f ? "p|q" : "pq");
     /* The first sum is kept as a float, the second one is compared as a double. */
     check_text(original, "pq", (double)(float)-0.1f + (double)-0.2f > (double)-0.3f ? "p|q" : "pq");
-    gufo_vocab_close(v);
-    gufo_vocab_close(original);
+    gufo_vocab_free(v);
+    gufo_vocab_free(original);
 }
 
 static void test_replit(void **state)
@@ -160,7 +160,7 @@ static void test_replit(void **state)
 
     (void)state;
     check_text(v, " ab  c", SPACE "a|b|" SPACE "|c");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_no_unknown(void **state)
@@ -177,7 +177,7 @@ static void test_no_unknown(void **state)
         check_status(gufo_tokenize(v, gufo_str_of("x"), NULL, &ids, &error), GUFO_E_MALFORMED,
                      &error, "no unknown token");
     gufo_ids_free(&ids);
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_damaged_map(void **state)
@@ -197,7 +197,7 @@ static void test_steps(void **state)
     (void)state;
     check_steps(v, "Axx c",
                 "piece axx; token a; token xx; piece " SPACE "c; token " SPACE "; token c");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static const char *const stretches[] = {
@@ -240,7 +240,7 @@ static void test_cuts(void **state)
         bool streams = cuts[i / 8] && (!s.prefix || s.remove_extra || !s.map);
 
         check((parts > 400) == streams, "row %u: %zu parts", i, parts);
-        gufo_vocab_close(v);
+        gufo_vocab_free(v);
     }
 }
 
@@ -288,7 +288,7 @@ static void test_automaton(void **state)
         }
         check_automaton(v, (gufo_str){all.data, all.len});
         gufo_text_free(&all);
-        gufo_vocab_close(v);
+        gufo_vocab_free(v);
     }
 }
 
@@ -314,7 +314,7 @@ static void test_too_many_states(void **state)
     put_settings(&m, (settings){0});
     v = open_made(&m, 0);
     check_automaton(v, (gufo_str){text, SIZE});
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 int main(void)

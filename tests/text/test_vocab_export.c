@@ -20,12 +20,12 @@ static gufo_status write_model(vocab_maker *m, const gufo_allocator *allocator, 
 
     vocab = gufo_vocab_open(model, &options, error);
     if (vocab == NULL) {
-        gufo_close(model);
+        gufo_model_free(model);
         return error->code;
     }
     status = tokenizer_json_write(model, vocab, out, error);
-    gufo_vocab_close(vocab);
-    gufo_close(model);
+    gufo_vocab_free(vocab);
+    gufo_model_free(model);
     return status;
 }
 
@@ -63,8 +63,8 @@ static void check_round_trip(vocab_maker *m, const char *const *texts)
         gufo_ids_free(&left);
         gufo_ids_free(&right);
     }
-    gufo_vocab_close(keys);
-    gufo_vocab_close(original);
+    gufo_vocab_free(keys);
+    gufo_vocab_free(original);
     buffer_free(&json);
 }
 
@@ -237,7 +237,7 @@ static void check_list(vocab_maker *m, const char *expected)
     check_ok(vocab_txt_write(vocab, &list, &error), &error, "list");
     check_view(((gufo_str){(const char *)list.data, list.len}), gufo_str_of(expected), "list");
     buffer_free(&list);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 static void test_lists(void **state)

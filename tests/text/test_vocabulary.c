@@ -39,7 +39,7 @@ static void test_tokens(void **state)
     assert_int_equal(gufo_vocab_find(vocab, gufo_str_of("b")), 4);
     assert_int_equal(gufo_vocab_find(vocab, gufo_str_of("c")), GUFO_NO_TOKEN);
     assert_int_equal(gufo_vocab_find(vocab, gufo_str_of("")), GUFO_NO_TOKEN);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 static void test_equal_texts(void **state)
@@ -52,7 +52,7 @@ static void test_equal_texts(void **state)
     vocab_maker_tokens(&m, rows, 3);
     vocab = open_made(&m);
     assert_int_equal(gufo_vocab_find(vocab, gufo_str_of("a")), 2);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 /* Many tokens, all of which are found. */
@@ -74,7 +74,7 @@ static void test_look_up(void **state)
     vocab = open_made(&m);
     for (unsigned i = 0; i < MANY; i++)
         assert_int_equal(gufo_vocab_find(vocab, gufo_str_of(rows[i].text)), i);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     free(names);
     free(rows);
 }
@@ -115,7 +115,7 @@ static void test_defaults(void **state)
         assert_int_equal(facts.add_eos, c->add_eos);
         assert_int_equal(facts.space_prefix, c->space_prefix);
         assert_int_equal(facts.clean_spaces, c->clean_spaces);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -129,7 +129,7 @@ static void test_small_vocabulary(void **state)
     vocab_maker_tokens(&m, few, FEW);
     vocab = open_made(&m);
     assert_int_equal(gufo_vocab_describe(vocab).special[GUFO_SPECIAL_BOS], GUFO_NO_TOKEN);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 static void test_keys(void **state)
@@ -153,7 +153,7 @@ static void test_keys(void **state)
     assert_int_equal(facts.special[GUFO_SPECIAL_FIM_PREFIX], 4);
     assert_int_equal(facts.special[GUFO_SPECIAL_SEPARATOR], 2);
     assert_true(facts.add_bos && !facts.add_eos && facts.space_prefix);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 /* ---- known texts ---------------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ static void test_known_texts(void **state)
     assert_int_equal(facts.special[GUFO_SPECIAL_FIM_PREFIX],
                      gufo_vocab_find(vocab, gufo_str_of("<fim_prefix>")));
     assert_int_equal(attributes_of(vocab, "<PRE>"), normal);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
 }
 
 /* The original tokenizer goes by types, unless all tokens are normal. */
@@ -238,7 +238,7 @@ static void test_known_texts_original(void **state)
             assert_int_equal(attributes_of(vocab, "<|channel|>"), user);
             assert_int_equal(attributes_of(vocab, "[unused7]"), control | GUFO_TOKEN_UNUSED);
         }
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -273,7 +273,7 @@ static void test_strip_rules(void **state)
             assert_true(attributes_of(vocab, cases[i].right) & GUFO_TOKEN_RSTRIP);
         assert_false(attributes_of(vocab, "<unk>") & GUFO_TOKEN_RSTRIP);
         assert_false(attributes_of(vocab, "word") & GUFO_TOKEN_RSTRIP);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -370,7 +370,7 @@ static void test_long_token(void **state)
         vocab = vocab_maker_open(&m, NULL, &error);
         assert_int_equal(vocab != NULL, longer == 0);
         assert_int_equal(error.code, longer != 0 ? GUFO_E_LIMIT : GUFO_OK);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
     free(text);
 }
@@ -401,7 +401,7 @@ static void test_pre(void **state)
         assert_non_null(vocab);
         assert_string_equal(gufo_vocab_describe(vocab).pre, cases[i].used);
         assert_int_equal(gufo_vocab_warning_at(vocab, 0) != NULL, cases[i].warnings);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -430,7 +430,7 @@ static void test_no_merges(void **state)
         assert_int_equal(gufo_vocab_describe(vocab).ignore_merges, cases[i].atomic);
         assert_int_equal(warning != NULL, cases[i].warning != NULL);
         assert_true(warning == NULL || strstr(warning, cases[i].warning) != NULL);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -480,7 +480,7 @@ static void test_added_tokens(void **state)
         assert_int_equal(ids.ids[1], 4);
         assert_int_equal(ids.ids[2], 1);
         gufo_ids_free(&ids);
-        gufo_vocab_close(vocab);
+        gufo_vocab_free(vocab);
     }
 }
 
@@ -494,7 +494,7 @@ static void test_added_tokens_missing(void **state)
     assert_non_null(
         strstr(gufo_vocab_warning_at(vocab, 0), "2 of \"tokenizer.ggml.added_tokens\""));
     assert_non_null(strstr(gufo_vocab_warning_at(vocab, 0), "\"none\""));
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     vocab_maker_tokens(&m, few, FEW);
     vocab_maker_text(&m, "added_tokens", "a");
     refused(&m, GUFO_E_MALFORMED, "added_tokens");

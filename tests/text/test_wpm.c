@@ -63,7 +63,7 @@ static void test_words(void **state)
                "a\xe4\xb8\xad"
                "a",
                SPACE "a|" SPACE "\xe4\xb8\xad|" SPACE "a");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_characters(void **state)
@@ -98,12 +98,12 @@ static void test_characters(void **state)
                "a\x0b"
                "a",
                SPACE "a|" SPACE "a");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     v = open_rows(false, 0);
     check_text(v, "A", SPACE "A");
     check_text(v, "\xc3\xa9", SPACE "\xc3\xa9");
     check_text(v, "e\xcc\x81", "[UNK]");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_original(void **state)
@@ -139,7 +139,7 @@ static void test_original(void **state)
     check_ok(gufo_tokenize(v, gufo_str_of(text), NULL, &ids, &error), &error, "100 letters");
     check_u64(ids.count, 100, "100 letters");
     gufo_ids_free(&ids);
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     v = open_rows(true, 0);
     assert_non_null(gufo_vocab_describe(v).original);
     check_text(v, "\xce\xa3\xce\xa3", SPACE "\xcf\x83|\xcf\x83");
@@ -147,7 +147,7 @@ static void test_original(void **state)
     check_ok(gufo_tokenize(v, gufo_str_of(text), NULL, &ids, &error), &error, "101 letters");
     check_u64(ids.count, 101, "101 letters");
     gufo_ids_free(&ids);
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_steps(void **state)
@@ -158,7 +158,7 @@ static void test_steps(void **state)
     check_steps(v, "Hellos z",
                 "piece " SPACE "hellos; token " SPACE "hello; token s; piece " SPACE
                 "z; token " SPACE "z");
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
 }
 
 static void test_cuts(void **state)
@@ -192,7 +192,7 @@ static void test_cuts(void **state)
         gufo_vocab *v = open_rows((i & 1) != 0, (i & 2) != 0 ? GUFO_VOCAB_ORIGINAL : 0);
 
         check(check_cuts(v, stretches, COUNT_OF(stretches), 1000) > 1300, "texts are cut");
-        gufo_vocab_close(v);
+        gufo_vocab_free(v);
     }
 }
 

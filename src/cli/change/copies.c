@@ -173,9 +173,9 @@ static bool is_meant(const char *wanted, bool is_name, gufo_str name)
 static bool mark(uint64_t *chosen, const gufo_model *set, const char *wanted)
 {
     gufo_tensor tensor;
-    bool is_name = gufo_tensor_find(set, wanted, &tensor), found = false;
+    bool is_name = gufo_model_tensor_find(set, wanted, &tensor), found = false;
 
-    for (uint64_t i = 0; gufo_tensor_at(set, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(set, i, &tensor); i++)
         if (is_meant(wanted, is_name, tensor.name)) {
             chosen[i] = 1;
             found = true;
@@ -189,7 +189,7 @@ static int report_missing(const copying *job, const char *wanted)
     char whole[128];
     int size = snprintf(whole, sizeof whole, "%s.weight", wanted);
     bool is_near =
-        size > 0 && (size_t)size < sizeof whole && gufo_tensor_find(job->model, whole, NULL);
+        size > 0 && (size_t)size < sizeof whole && gufo_model_tensor_find(job->model, whole, NULL);
 
     return report_as(CODE_NO, job->input, "no tensor matches '%s'%s%s%s", wanted,
                      is_near ? "; did you mean '" : "", is_near ? whole : "", is_near ? "'?" : "");
@@ -200,7 +200,7 @@ static int choose(extract_options *o)
 {
     const copying *job = &o->job;
     const shared_options *shared = job->base.shared;
-    size_t count = (size_t)gufo_tensor_count(job->model); /* in memory, so it fits */
+    size_t count = (size_t)gufo_model_tensor_count(job->model); /* in memory, so it fits */
 
     o->tensors = calloc(count + 1, sizeof *o->tensors);
     if (o->tensors == NULL)
@@ -247,7 +247,7 @@ static int choose_output(extract_options *o)
         return CODE_OK;
     if (o->tensor_count != 1)
         return report_usage("-o OUT is needed for several tensors");
-    (void)gufo_tensor_at(o->job.model, o->tensors[0], &tensor);
+    (void)gufo_model_tensor_at(o->job.model, o->tensors[0], &tensor);
     if (!is_harmless(tensor.name))
         return report_usage("-o OUT is needed: the name of the tensor cannot be the name "
                             "of a file");
@@ -263,7 +263,7 @@ static const char *choose_hint(const extract_options *o)
     gufo_tensor tensor;
 
     for (size_t i = 0; i < o->tensor_count; i++) {
-        (void)gufo_tensor_at(o->job.model, o->tensors[i], &tensor);
+        (void)gufo_model_tensor_at(o->job.model, o->tensors[i], &tensor);
         type = gufo_element_type_by_id(tensor.type);
         if (type == NULL || (type->flags & GUFO_ELEMENT_DECODES) == 0)
             return "--format raw without --dtype copies its bytes as they are";

@@ -246,7 +246,7 @@ static int edit_file(edit_options *o)
         code = edit_opened(o, edit);
     } else
         code = report_refusal(o->path, &error);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     signals_reading(NULL);
     return code;
 }
@@ -305,7 +305,7 @@ static void release(void *context)
     edit_options *o = context;
 
     for (size_t i = 0; i < o->count; i++)
-        gufo_close(o->operations[i].source);
+        gufo_model_free(o->operations[i].source);
     free(o->operations);
     free(o->read.items);
 }

@@ -51,7 +51,7 @@ static int copy_keys(edit_change *c)
 
     if (input_is_pending(operation->text))
         return CODE_FAILED;
-    operation->source = gufo_open(operation->text, &just_this, &c->error);
+    operation->source = gufo_model_open(operation->text, &just_this, &c->error);
     if (operation->source == NULL)
         return report_error(operation->text, &c->error);
     code = edit_check(c, operation->text,
@@ -185,7 +185,7 @@ static void warn_of_losses(gufo_edit *edit, const char *path)
     gufo_entry entry;
 
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (gufo_metadata_find(gufo_edit_model(edit), needed[i], &entry) &&
+        if (gufo_model_find(gufo_edit_model(edit), needed[i], &entry) &&
             !gufo_document_find(gufo_edit_document(edit), needed[i], NULL))
             report_warning(path, "without key '%s' programs will not load the model", needed[i]);
 }
@@ -211,7 +211,8 @@ static uint64_t shard_count(const gufo_edit *edit, const char *path, uint32_t *n
     if (gufo_shard_path_parse(path, NULL, number, &count))
         return count;
     *number = 1;
-    return gufo_get_u64(gufo_edit_model(edit), "split.count", &keyed, NULL) == GUFO_OK ? keyed : 1;
+    return gufo_model_get_u64(gufo_edit_model(edit), "split.count", &keyed, NULL) == GUFO_OK ? keyed
+                                                                                             : 1;
 }
 
 int edit_check_changes(gufo_edit *edit, const edit_options *options)

@@ -91,9 +91,9 @@ static int read_numbers(const char *path, uint64_t *number, uint64_t *count)
 
     if (code != CODE_OK)
         return code;
-    status = gufo_get_u64(in.model, "split.count", count, &error);
+    status = gufo_model_get_u64(in.model, "split.count", count, &error);
     if (status == GUFO_OK)
-        status = gufo_get_u64(in.model, "split.no", number, &error);
+        status = gufo_model_get_u64(in.model, "split.no", number, &error);
     if (status != GUFO_OK)
         report_message(path, "not part of a set: %s", error.message);
     else if (*count == 0 || *count > GUFO_MAX_SHARDS || *number >= *count) {
@@ -169,7 +169,7 @@ static int open_list(copying *job, const shard_list *list)
     }
     signals_reading(list->paths[0]);
     if (!pending)
-        job->model = gufo_open_shards(inputs, list->count, NULL, &error);
+        job->model = gufo_model_open_shards(inputs, list->count, NULL, &error);
     free(inputs);
     if (pending || job->model != NULL)
         return pending ? CODE_FAILED : CODE_OK;

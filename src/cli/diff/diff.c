@@ -129,7 +129,7 @@ static int diff(void *context)
     if (code == CODE_OK)
         code = compare_models(options, models);
     while (opened > 0)
-        gufo_close(models[--opened]);
+        gufo_model_free(models[--opened]);
     signals_reading(NULL);
     return code;
 }

@@ -177,9 +177,9 @@ static bool make_name(const void *context, uint64_t index, table_row *row)
     gufo_tensor tensor;
     size_t k = 0;
 
-    while (k < r->count && index >= gufo_tensor_count(r->models[k]))
-        index -= gufo_tensor_count(r->models[k++]);
-    if (!gufo_tensor_at(r->models[k], index, &tensor))
+    while (k < r->count && index >= gufo_model_tensor_count(r->models[k]))
+        index -= gufo_model_tensor_count(r->models[k++]);
+    if (!gufo_model_tensor_at(r->models[k], index, &tensor))
         return false;
     row_str(row, tensor.name);
     return true;
@@ -191,7 +191,7 @@ static void fit_table(candidates_report *r)
     original_row original = {.has_original = true};
 
     for (size_t k = 0; k <= r->count; k++, original.has_original = false) {
-        for (uint64_t i = 0; gufo_tensor_at(r->models[k], i, &original.tensor); i++) {
+        for (uint64_t i = 0; gufo_model_tensor_at(r->models[k], i, &original.tensor); i++) {
             const candidate_row candidate = {.d.b = original.tensor, .has_tensor = true};
             table_row row = {0};
 

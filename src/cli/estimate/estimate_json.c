@@ -12,7 +12,7 @@ bool estimate_is_adapter(const gufo_model *model)
 {
     gufo_str type;
 
-    return gufo_get_str(model, "general.type", &type, NULL) == GUFO_OK &&
+    return gufo_model_get_str(model, "general.type", &type, NULL) == GUFO_OK &&
            gufo_str_equal(type, gufo_str_of("adapter"));
 }
 
@@ -20,7 +20,7 @@ static gufo_str base_name(const gufo_model *adapter)
 {
     gufo_str name;
 
-    return gufo_get_str(adapter, "general.base_model.0.name", &name, NULL) == GUFO_OK
+    return gufo_model_get_str(adapter, "general.base_model.0.name", &name, NULL) == GUFO_OK
                ? name
                : (gufo_str){"", 0};
 }
@@ -31,7 +31,7 @@ static void write_json(const input *in, uint64_t bytes)
     json_writer j = json_begin_document(in->path);
 
     json_write_u64(&j, "adapter_bytes", bytes);
-    json_write_u64(&j, "tensors", gufo_tensor_count(in->model));
+    json_write_u64(&j, "tensors", gufo_model_tensor_count(in->model));
     if (base.len > 0)
         json_write_str(&j, "base", base);
     json_end_document(&j);

@@ -337,7 +337,7 @@ int estimate_check_overrides(const estimate_values *v, const gufo_model *model)
 {
     gufo_tensor tensor;
 
-    for (uint64_t t = 0; v->override_count > 0 && gufo_tensor_at(model, t, &tensor); t++)
+    for (uint64_t t = 0; v->override_count > 0 && gufo_model_tensor_at(model, t, &tensor); t++)
         for (size_t i = 0; i < v->override_count; i++)
             if (pattern_match(v->overrides[i].pattern, tensor.name) == PATTERN_TOO_COSTLY)
                 return report_usage("pattern %zu of --override-tensor takes too many steps", i + 1);

@@ -372,7 +372,7 @@ static void release(void *context)
     convert_options *o = context;
 
     quantize_release(&o->quantize);
-    gufo_close(o->other);
+    gufo_model_free(o->other);
     gufo_document_free(o->given);
 }
 

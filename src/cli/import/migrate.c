@@ -113,7 +113,7 @@ static int open_old(migration *m, uint32_t flags)
                                          .run = &run};
     gufo_error error;
 
-    gufo_import_close(m->import);
+    gufo_import_free(m->import);
     run.cpu = m->cpu;
     signals_reading(o->input);
     progress_start(&m->bar, o->base.shared->quiet);
@@ -165,8 +165,8 @@ static int migrate(void *context)
         code = steps[i](&m);
     gufo_quantizer_free(m.quantizer);
     gufo_job_free(m.plain);
-    gufo_import_close(m.import);
-    gufo_close(m.vocabulary);
+    gufo_import_free(m.import);
+    gufo_model_free(m.vocabulary);
     gufo_document_free(m.given);
     free(m.output);
     signals_reading(NULL);

@@ -60,7 +60,7 @@ static void take_stem(const migration *m, name_title *title, gufo_name *parts)
     gufo_entry entry;
     gufo_str name;
 
-    if (!gufo_metadata_find(gufo_import_model(m->import), "general.name", &entry) ||
+    if (!gufo_model_find(gufo_import_model(m->import), "general.name", &entry) ||
         gufo_value_str(&entry.value, &name, NULL) != GUFO_OK ||
         !gufo_str_equal(name, gufo_str_of(path_name(m->options->input))))
         return;
@@ -217,13 +217,13 @@ static int check_output(migration *m)
 
     if (m->options->dry_run || is_stream(m))
         return CODE_OK;
-    model = gufo_open(m->output, &options, &error);
+    model = gufo_model_open(m->output, &options, &error);
     if (model == NULL)
         return report_error(m->output, &error);
     status = gufo_model_check(model, count_finding, m, &error);
     if (status == GUFO_OK)
         status = gufo_check(model, &check, count_finding, m, &error);
-    gufo_close(model);
+    gufo_model_free(model);
     m->verdict.checked = true;
     m->verdict.valid = m->verdict.errors == 0;
     return status == GUFO_OK ? CODE_OK : report_error(m->output, &error);

@@ -57,7 +57,7 @@ static bool next_known(const migration *m, uint64_t *at, gufo_import_setting *ou
 {
     gufo_entry entry;
 
-    while (gufo_metadata_at(gufo_import_model(m->import), (*at)++, &entry)) {
+    while (gufo_model_entry_at(gufo_import_model(m->import), (*at)++, &entry)) {
         bool found = find_setting(m, entry.key, out);
 
         if ((found && out->origin == GUFO_SETTING_ASSUMED) || is_replaced(m, entry.key))

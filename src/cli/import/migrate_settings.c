@@ -31,11 +31,11 @@ static bool find_key(const migration *m, const char *const *ends, char key[GUFO_
     const gufo_model *model = gufo_import_model(m->import);
     gufo_str arch;
 
-    if (gufo_get_str(model, "general.architecture", &arch, NULL) != GUFO_OK)
+    if (gufo_model_get_str(model, "general.architecture", &arch, NULL) != GUFO_OK)
         return false;
     for (; *ends != NULL; ends++) {
         snprintf(key, GUFO_KEY_NAME_SIZE, "%.*s.%s", (int)arch.len, arch.data, *ends);
-        if (gufo_metadata_find(model, key, NULL))
+        if (gufo_model_find(model, key, NULL))
             return true;
     }
     return false;
@@ -60,8 +60,8 @@ static int check_groups(const migration *m)
     const uint64_t groups = m->options->groups;
     uint64_t heads, shared;
 
-    if (gufo_get_u64(model, "llama.attention.head_count", &heads, NULL) != GUFO_OK ||
-        gufo_get_u64(model, "llama.attention.head_count_kv", &shared, NULL) != GUFO_OK)
+    if (gufo_model_get_u64(model, "llama.attention.head_count", &heads, NULL) != GUFO_OK ||
+        gufo_model_get_u64(model, "llama.attention.head_count_kv", &shared, NULL) != GUFO_OK)
         return report_as(CODE_USAGE, m->options->input, "--gqa is for LLaMA");
     if (heads % groups == 0 && shared == heads / groups)
         return CODE_OK;
@@ -112,7 +112,7 @@ int migrate_check_settings(migration *m)
     for (size_t i = 0; i < settings->count && known; i++) {
         char *key = given_keys_name(settings->items[i]);
 
-        known = key != NULL && gufo_metadata_find(model, key, &entry);
+        known = key != NULL && gufo_model_find(model, key, &entry);
         if (!known && key != NULL)
             report_usage("--set %s: not a key of a model of this architecture", key);
         free(key);

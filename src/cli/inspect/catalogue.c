@@ -335,7 +335,7 @@ static bool file_type_row(size_t index, catalogue_row *out)
 
 static bool tokenizer_row(size_t index, catalogue_row *out)
 {
-    const gufo_tokenizer_model *model = gufo_tokenizer_model_at(index);
+    const gufo_tokenizer_info *model = gufo_tokenizer_info_at(index);
 
     if (model == NULL)
         return false;

@@ -54,7 +54,8 @@ static void facts_write_templates(json_writer *j, const overview *o)
     gufo_str text, name;
 
     json_write_bool(j, "chat_template",
-                    gufo_get_str(o->model, "tokenizer.chat_template", &text, NULL) == GUFO_OK);
+                    gufo_model_get_str(o->model, "tokenizer.chat_template", &text, NULL) ==
+                        GUFO_OK);
     json_begin_array(j, "chat_templates");
     while (overview_next_template(o->model, &position, &name))
         json_write_str(j, NULL, name);

@@ -61,7 +61,7 @@ static gufo_tensor tensor_at(const fold *f, uint32_t index)
 {
     gufo_tensor tensor = {0};
 
-    (void)gufo_tensor_at(f->model, index, &tensor);
+    (void)gufo_model_tensor_at(f->model, index, &tensor);
     return tensor;
 }
 
@@ -119,7 +119,7 @@ static bool make_groups(fold *f)
 
 bool fold_tensors(fold *f, const gufo_model *model, const char *glob)
 {
-    uint64_t count = gufo_tensor_count(model);
+    uint64_t count = gufo_model_tensor_count(model);
     hash_key key = hash_key_new();
     bool made = false;
 

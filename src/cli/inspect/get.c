@@ -56,8 +56,8 @@ static int report_absent(const input *in, const char *name)
     gufo_entry entry;
 
     near.best = near.word.len / 3 + 2;
-    for (uint64_t i = 0; !found && i < MAX_KEYS_COMPARED && gufo_metadata_at(in->model, i, &entry);
-         i++) {
+    for (uint64_t i = 0;
+         !found && i < MAX_KEYS_COMPARED && gufo_model_entry_at(in->model, i, &entry); i++) {
         /* "context_length" means "llama.context_length". */
         found = entry.key.len > near.word.len && str_ends(entry.key, name) &&
                 entry.key.data[entry.key.len - near.word.len - 1] == '.';
@@ -153,7 +153,7 @@ static int get(void *context)
     code = input_open(&in, shared->args[0], &options->input);
     if (code != CODE_OK)
         return code;
-    if (gufo_metadata_find(in.model, shared->args[1], &entry))
+    if (gufo_model_find(in.model, shared->args[1], &entry))
         code = print_entry(&in, &entry, options);
     else
         code = report_absent(&in, shared->args[1]);

@@ -226,7 +226,7 @@ static char *copy_text(const gufo_model *model, const char *key)
 {
     gufo_str text;
 
-    if (gufo_get_str(model, key, &text, NULL) != GUFO_OK)
+    if (gufo_model_get_str(model, key, &text, NULL) != GUFO_OK)
         return NULL;
     if (text.len > MOST_TEXT) {
         text.len = MOST_TEXT;
@@ -290,7 +290,7 @@ static gufo_model *open_broken(ls_file *file, const opened *o, gufo_open_options
     set_fault(file, error->file[0] != '\0' ? error->file : file->path, error->offset,
               error->message);
     options->flags |= GUFO_OPEN_LENIENT;
-    return gufo_open_shards(o->inputs, o->count, options, NULL);
+    return gufo_model_open_shards(o->inputs, o->count, options, NULL);
 }
 
 /* The metadata of files that are read side by side; longer ones are read one after the other, so that a folder
@@ -319,7 +319,7 @@ static void read_model(ls_file *file)
     if (file->folder) {
         model = open_foreign(file);
     } else if (open_shards(file, &o)) {
-        model = gufo_open_shards(o.inputs, o.count, &options, &error);
+        model = gufo_model_open_shards(o.inputs, o.count, &options, &error);
         if (model == NULL && !is_too_long(file, &error))
             model = open_broken(file, &o, &options, &error);
     } else if (file->fault.message == NULL) {
@@ -327,7 +327,7 @@ static void read_model(ls_file *file)
     }
     if (model != NULL)
         take_facts(file, model);
-    gufo_close(model);
+    gufo_model_free(model);
     close_shards(&o);
 }
 

@@ -28,7 +28,7 @@ overview overview_of(const gufo_model *model)
     overview o = {.model = model, .facts = gufo_model_facts(model), .sizes_known = true};
     gufo_tensor tensor;
 
-    for (; gufo_tensor_at(model, o.tensors, &tensor); o.tensors++) {
+    for (; gufo_model_tensor_at(model, o.tensors, &tensor); o.tensors++) {
         size_t type = type_index(tensor.type);
 
         o.parameters = saturating_add(o.parameters, tensor.elements);
@@ -147,7 +147,7 @@ bool overview_next_template(const gufo_model *model, uint64_t *position, gufo_st
     static const char prefix[] = "tokenizer.chat_template.";
     gufo_entry entry;
 
-    while (gufo_metadata_at(model, (*position)++, &entry)) {
+    while (gufo_model_entry_at(model, (*position)++, &entry)) {
         *name =
             str_begins(entry.key, prefix) ? str_from(entry.key, sizeof prefix - 1) : (gufo_str){0};
         if (name->len > 0)
@@ -162,7 +162,7 @@ static bool find_part(const gufo_model *model, uint64_t index, const char *part,
     char key[96];
 
     snprintf(key, sizeof key, "general.base_model.%" PRIu64 ".%s", index, part);
-    return gufo_get_str(model, key, out, NULL) == GUFO_OK;
+    return gufo_model_get_str(model, key, out, NULL) == GUFO_OK;
 }
 
 bool overview_parent_at(const gufo_model *model, uint64_t index, overview_parent *out)

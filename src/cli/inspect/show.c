@@ -71,7 +71,7 @@ static bool is_extra(const gufo_model *model, const gufo_entry *entry)
     gufo_entry first;
 
     return gufo_utf8_valid_prefix(entry->key) < entry->key.len ||
-           (gufo_metadata_find_str(model, entry->key, &first) && first.key.data != entry->key.data);
+           (gufo_model_find_str(model, entry->key, &first) && first.key.data != entry->key.data);
 }
 
 /* Writes the entries that are members, or the others.  Returns the number of those that it

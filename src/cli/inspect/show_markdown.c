@@ -60,7 +60,7 @@ static void put_member(const overview *o, const char *name, const char *key)
 {
     gufo_str text;
 
-    if (gufo_get_str(o->model, key, &text, NULL) != GUFO_OK || !is_text(text))
+    if (gufo_model_get_str(o->model, key, &text, NULL) != GUFO_OK || !is_text(text))
         return;
     printf("%s: ", name);
     put_scalar(text);
@@ -85,7 +85,7 @@ static void put_list(const overview *o, const char *name, const char *key, const
     bool begun = false;
 
     put_item(name, &begun, always);
-    if (gufo_get_array(o->model, key, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
+    if (gufo_model_get_array(o->model, key, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
         return;
     gufo_array_iter iter = gufo_array_start(&array);
 
@@ -146,11 +146,11 @@ static void write_summary(const overview *o, const char *path)
     gufo_str name = gufo_str_of(path_name(path)), description;
 
     put_front_matter(o);
-    (void)gufo_get_str(o->model, "general.name", &name, NULL);
+    (void)gufo_model_get_str(o->model, "general.name", &name, NULL);
     fputs("\n# ", stdout);
     markdown_put(name);
     putchar('\n');
-    if (gufo_get_str(o->model, "general.description", &description, NULL) == GUFO_OK) {
+    if (gufo_model_get_str(o->model, "general.description", &description, NULL) == GUFO_OK) {
         putchar('\n');
         markdown_put_paragraph(description);
         putchar('\n');
@@ -171,7 +171,7 @@ static bool write_metadata(const input *in, const show_options *options)
     if (options->full)
         style = (value_style){VALUE_ALL, SIZE_MAX / 2, SIZE_MAX / 2, SIZE_MAX / 2};
     puts("\n## Metadata\n\n| key | type | value |\n|---|---|---|");
-    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++) {
+    for (uint64_t i = 0; !stdout_broken() && gufo_model_entry_at(in->model, i, &entry); i++) {
         if (!glob_matches(options->metadata_glob, entry.key) || !text_stream_open(&cell))
             continue;
         fputs("| ", stdout);

@@ -176,7 +176,7 @@ static bool make_key(const void *context, uint64_t index, table_row *row)
 {
     gufo_entry entry;
 
-    if (!gufo_metadata_at(context, index, &entry))
+    if (!gufo_model_entry_at(context, index, &entry))
         return false;
     row_str(row, entry.key);
     return true;

@@ -357,7 +357,7 @@ static bool make_name(const void *context, uint64_t index, table_row *row)
     const stats_report *r = context;
     gufo_tensor tensor;
 
-    if (!gufo_tensor_at(r->in->model, index, &tensor))
+    if (!gufo_model_tensor_at(r->in->model, index, &tensor))
         return false;
     row_str(row, tensor.name);
     return true;
@@ -367,7 +367,7 @@ static void fit_names(stats_report *r)
 {
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(r->in->model, i, &tensor); i++) {
         const tensor_row row = {.tensor = tensor};
         table_row cells = {0};
 
@@ -398,7 +398,7 @@ static void stats_begin(stats_report *r)
     table_name(options_color(r->options->base.shared), r->in->path);
     fputs("\n\n", stdout);
     table_title(options_color(r->options->base.shared), "Tensors", r->selected,
-                gufo_tensor_count(r->in->model));
+                gufo_model_tensor_count(r->in->model));
     if (r->selected > 0)
         table_heads(&r->table);
 }
@@ -491,7 +491,7 @@ static void select_tensors(stats_report *r)
     uint64_t all = 0;
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(r->in->model, i, &tensor); i++) {
         if (!glob_selects(&r->options->globs, tensor.name))
             continue;
         r->selected++;
@@ -554,7 +554,8 @@ static int look_at_all(stats_report *r)
     stats_row row;
 
     for (uint64_t i = 0;
-         code == CODE_OK && !stdout_broken() && gufo_tensor_at(r->in->model, i, &row.tensor); i++) {
+         code == CODE_OK && !stdout_broken() && gufo_model_tensor_at(r->in->model, i, &row.tensor);
+         i++) {
         if (glob_selects(&r->options->globs, row.tensor.name))
             code = look_at(r, &row);
     }

@@ -139,7 +139,7 @@ static int merge_opened(const char *path, const gufo_imatrix *const *opened, siz
     code = save(path, sum, format, options->base.shared);
     if (code == CODE_OK && options->base.shared->json)
         print_result(path, sum, format, gufo_imatrix_entry_count(sum) - left_out);
-    gufo_imatrix_close(sum);
+    gufo_imatrix_free(sum);
     return code;
 }
 
@@ -159,7 +159,7 @@ static int merge(char **inputs, int count, const imatrix_options *options)
     if (code == CODE_OK)
         code = merge_opened(path, (const gufo_imatrix *const *)opened, (size_t)count, options);
     for (int i = 0; i < count; i++)
-        gufo_imatrix_close(opened[i]);
+        gufo_imatrix_free(opened[i]);
     free(opened);
     return code;
 }
@@ -203,7 +203,7 @@ static int show_named(imatrix_options *options)
 
         if (code == CODE_OK)
             code = imatrix_show(shared->args[i], imatrix, options);
-        gufo_imatrix_close(imatrix);
+        gufo_imatrix_free(imatrix);
         worst = worst_code(worst, code);
     }
     return worst;

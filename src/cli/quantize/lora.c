@@ -77,7 +77,7 @@ static int open_adapter(lora_options *o, const char *path)
     if (model == NULL)
         return CODE_FAILED;
     if (!gufo_model_has_data(model)) {
-        gufo_close(model);
+        gufo_model_free(model);
         return report_as(CODE_USAGE, path, "the data of a pipe cannot be merged; give a file");
     }
     o->adapters[plan->adapter_count++] =
@@ -166,7 +166,7 @@ static void release(void *context)
 
     quantize_release(&o->quantize);
     for (size_t i = 0; i < o->quantize.plan.adapter_count; i++)
-        gufo_close((gufo_model *)o->adapters[i].model);
+        gufo_model_free((gufo_model *)o->adapters[i].model);
     free(o->scales);
 }
 

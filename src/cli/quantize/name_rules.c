@@ -53,7 +53,7 @@ static bool rule_matches(const name_rule *rule, const gufo_model *model)
 {
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++)
         if (pattern_match(rule->pattern, tensor.name) == PATTERN_YES)
             return true;
     return false;

@@ -58,7 +58,8 @@ static const gufo_element_type *type_in_model(void *other, const gufo_quantize_t
     gufo_tensor tensor;
 
     (void)target;
-    return gufo_tensor_find_str(other, name, &tensor) ? gufo_element_type_by_id(tensor.type) : NULL;
+    return gufo_model_tensor_find_str(other, name, &tensor) ? gufo_element_type_by_id(tensor.type)
+                                                            : NULL;
 }
 
 static bool is_included(void *context, gufo_str name)
@@ -148,7 +149,7 @@ static int open_types(work *w)
     if (w->other == NULL)
         return CODE_FAILED;
     if (target->base_type == NULL &&
-        gufo_get_u64(w->other, "general.file_type", &file_type, NULL) == GUFO_OK &&
+        gufo_model_get_u64(w->other, "general.file_type", &file_type, NULL) == GUFO_OK &&
         file_type <= UINT32_MAX)
         target->file_type = gufo_file_type_by_id((uint32_t)file_type);
     o->plan.recipe.model_type = type_in_model;
@@ -352,10 +353,10 @@ static int quantize(quantize_options *options)
     free(w.overrides);
     free(w.saved);
     if (w.imatrix != w.whole)
-        gufo_imatrix_close(w.imatrix);
-    gufo_imatrix_close(w.whole);
-    gufo_close(w.other);
-    gufo_close(w.input);
+        gufo_imatrix_free(w.imatrix);
+    gufo_imatrix_free(w.whole);
+    gufo_model_free(w.other);
+    gufo_model_free(w.input);
     signals_reading(NULL);
     return code;
 }

@@ -461,7 +461,7 @@ static size_t warning_of_other(const gufo_model *other, const gufo_quantizer_ten
 {
     gufo_tensor same;
 
-    if (!gufo_tensor_find_str(other, tensor->name, &same))
+    if (!gufo_model_tensor_find_str(other, tensor->name, &same))
         return 5;
     return gufo_element_type_by_id(same.type) == NULL ? 6 : WARNINGS;
 }

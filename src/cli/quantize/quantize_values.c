@@ -303,7 +303,7 @@ int quantize_make_override(const override_text *text, const gufo_model *file,
     gufo_value_type wanted = GUFO_VALUE_ARRAY; /* none */
     gufo_entry entry;
 
-    if (gufo_metadata_find(file, text->key, &entry))
+    if (gufo_model_find(file, text->key, &entry))
         wanted = entry.value.type;
     out->key = gufo_str_of(text->key);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

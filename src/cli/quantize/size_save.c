@@ -38,7 +38,7 @@ int size_check_names(const quantize_options *o, const gufo_model *input)
 {
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(input, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(input, i, &tensor); i++)
         if (gufo_utf8_valid_prefix(tensor.name) < tensor.name.len)
             return report_as(
                 CODE_USAGE, o->input,

@@ -424,7 +424,7 @@ static int detokenize(void *context)
         code = o->batch ? answer_lines(&d) : o->pieces ? print_pieces(&d) : print_text(&d);
     gufo_text_free(&d.text);
     gufo_detokenizer_free(d.detokenizer);
-    gufo_vocab_close(d.vocab);
+    gufo_vocab_free(d.vocab);
     return code;
 }
 

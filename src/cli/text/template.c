@@ -138,7 +138,7 @@ static char *list_names(const gufo_model *model)
 
     if (!text_stream_open(&names))
         return NULL;
-    for (uint64_t i = 0; gufo_metadata_at(model, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(model, i, &entry); i++) {
         if (!str_begins(entry.key, base_key) || entry.key.len == strlen(base_key))
             continue;
         fputs(first ? "" : ", ", names.out);
@@ -200,7 +200,7 @@ static int find_template(templating *t)
 
 static void close_template(templating *t)
 {
-    gufo_close(t->model);
+    gufo_model_free(t->model);
     if (t->file.data != NULL)
         small_file_free(&t->file);
 }
@@ -385,7 +385,7 @@ static int template_run(void *context)
     for (size_t i = 0; i < count && code == CODE_OK; i++)
         code = (o->lint ? lint_steps : steps)[i](&t);
     gufo_text_free(&t.out);
-    gufo_vocab_close(t.vocab);
+    gufo_vocab_free(t.vocab);
     gufo_template_values_free(t.values);
     gufo_template_free(t.parsed);
     close_template(&t);

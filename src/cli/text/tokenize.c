@@ -309,7 +309,7 @@ static int tokenize(void *context)
         code = o->batch ? answer_lines(&t) : tokenize_text(&t);
     gufo_ids_free(&t.ids);
     gufo_tokenizer_free(t.tokenizer);
-    gufo_vocab_close(t.vocab);
+    gufo_vocab_free(t.vocab);
     return code;
 }
 

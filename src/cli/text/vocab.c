@@ -207,7 +207,7 @@ static int look(const vocab_options *options)
     if (code == CODE_OK)
         code = options->form != EXPORT_NONE ? export(&in, vocab, options)
                                             : report(vocab, options, path);
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     input_close(&in);
     return code;
 }

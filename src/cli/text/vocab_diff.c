@@ -403,7 +403,7 @@ int vocab_diff(const vocab_options *options)
     if (code == CODE_OK)
         code = compare(&c);
     for (int i = 0; i < 2; i++) {
-        gufo_vocab_close(c.vocabs[i]);
+        gufo_vocab_free(c.vocabs[i]);
         input_close(&c.in[i]);
     }
     mem_free(&default_allocator, c.tokens);

@@ -144,7 +144,7 @@ static void print_pair(const shared_options *shared, const char *secret_path,
     json_writer j = json_writer_start(stdout);
     char id[17];
 
-    gufo_key_id_text(key->id, id);
+    gufo_signature_key_id_text(key->id, id);
     if (shared->json) {
         json_begin_object(&j, NULL);
         json_write_text(&j, "key", id);
@@ -158,13 +158,13 @@ static void print_pair(const shared_options *shared, const char *secret_path,
 /* The text of both keys. */
 typedef struct pair {
     gufo_public_key public_key;
-    char public_text[GUFO_KEY_TEXT], secret_text[GUFO_KEY_TEXT];
+    char public_text[GUFO_SIGNATURE_KEY_TEXT], secret_text[GUFO_SIGNATURE_KEY_TEXT];
 } pair;
 
 static gufo_status make_pair(pair *p, gufo_str password, gufo_error *error)
 {
     gufo_secret_key secret;
-    gufo_status status = gufo_key_generate(&p->public_key, &secret, error);
+    gufo_status status = gufo_signature_key_generate(&p->public_key, &secret, error);
 
     if (status == GUFO_OK)
         status = gufo_public_key_text(&p->public_key, p->public_text, error);

@@ -24,8 +24,8 @@ static int report_verdict(const char *path, const char *signature_path, const gu
 {
     char own[17], other[17];
 
-    gufo_key_id_text(key->id, own);
-    gufo_key_id_text(result->key_id, other);
+    gufo_signature_key_id_text(key->id, own);
+    gufo_signature_key_id_text(result->key_id, other);
     switch (result->verdict) {
     case GUFO_SIGNATURE_GOOD:
         return CODE_OK;
@@ -85,7 +85,7 @@ void verify_put_signature(const char *path, const signed_text *s)
     gufo_str comment = s->result.trusted_comment;
     char id[17];
 
-    gufo_key_id_text(s->result.key_id, id);
+    gufo_signature_key_id_text(s->result.key_id, id);
     text_print("%s: good signature of key %s: %.*s\n", path, id, (int)comment.len, comment.data);
 }
 
@@ -93,7 +93,7 @@ void verify_write_signature(json_writer *j, const signed_text *s)
 {
     char id[17];
 
-    gufo_key_id_text(s->result.key_id, id);
+    gufo_signature_key_id_text(s->result.key_id, id);
     json_begin_object(j, "signature");
     json_write_text(j, "verdict", verdict_names[s->result.verdict]);
     json_write_text(j, "key", id);

@@ -50,8 +50,8 @@ static int check_data(report *r, const gufo_model *file)
 /* Whether everything could be read: checks would report the rest as missing. */
 static bool is_whole(const gufo_model *file)
 {
-    return gufo_metadata_count(file) == gufo_model_facts(file).claimed_metadata &&
-           gufo_tensor_count(file) == gufo_model_facts(file).claimed_tensors;
+    return gufo_model_entry_count(file) == gufo_model_facts(file).claimed_metadata &&
+           gufo_model_tensor_count(file) == gufo_model_facts(file).claimed_tensors;
 }
 
 /* The number of shards of the set that the file belongs to; 1 for a whole model. */
@@ -59,7 +59,8 @@ static uint64_t shard_count(const gufo_model *file)
 {
     uint64_t count;
 
-    return gufo_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1 ? count : 1;
+    return gufo_model_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1 ? count
+                                                                                         : 1;
 }
 
 /* Checks a shard alone, which the verdict names.  Missing shards are a finding, unless the user
@@ -145,7 +146,7 @@ static int check_checkpoint(report *r, const char *path)
     code = model != NULL ? check_meaning(r, model) : report_error(path, &error);
     if (code == CODE_OK && r->options->data)
         code = check_data(r, model);
-    gufo_close(model);
+    gufo_model_free(model);
     signals_reading(NULL);
     return code;
 }
@@ -166,16 +167,16 @@ static int check_file(report *r, const char *path, size_t shard)
     r->shard = shard;
     signals_reading(path);
     if (path_is_standard(path))
-        file = gufo_open_fd(STDIN_FILENO, &lenient, &error);
+        file = gufo_model_open_fd(STDIN_FILENO, &lenient, &error);
     else
-        file = gufo_open(path, &lenient, &error);
+        file = gufo_model_open(path, &lenient, &error);
     r->usable = file != NULL && gufo_model_damage(file) == NULL;
     if (file != NULL)
         code = check_opened(r, file);
     else if (error.rule == NULL)
         code = report_error(path, &error);
     report_rest(r);
-    gufo_close(file);
+    gufo_model_free(file);
     signals_reading(NULL);
     return code;
 }
@@ -238,7 +239,7 @@ static int check_set(report *r)
     int code = CODE_OK;
 
     signals_reading(r->path);
-    gufo_model *set = gufo_open(r->path, &lenient, &error);
+    gufo_model *set = gufo_model_open(r->path, &lenient, &error);
 
     if (set != NULL)
         code = check_opened_set(r, set);
@@ -246,7 +247,7 @@ static int check_set(report *r)
         set_finding(r, error.file[0] != '\0' ? error.file : r->path, &error);
     else if (error.rule == NULL)
         code = report_error(r->path, &error);
-    gufo_close(set);
+    gufo_model_free(set);
     signals_reading(NULL);
     return code;
 }
@@ -407,7 +408,7 @@ static int validate_all(void *context)
 
 static void release(void *context)
 {
-    gufo_close(((validate_options *)context)->base_model);
+    gufo_model_free(((validate_options *)context)->base_model);
 }
 
 const command_line command_validate = {

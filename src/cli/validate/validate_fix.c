@@ -250,7 +250,7 @@ int fix_file(const report *r)
     if (edit == NULL)
         return report_error(r->path, &error);
     code = write_fixed(edit, r);
-    gufo_edit_close(edit);
+    gufo_edit_free(edit);
     for (size_t i = 0; code == CODE_OK && i < r->fixes->count; i++)
         if (!shared->quiet && !shared->json)
             fix_print(r->options->base.output, &r->fixes->fixes[i]);

@@ -73,7 +73,7 @@ static gufo_status count_tensors(candidates_walk *w, gufo_error *error)
     for (unsigned k = 0; k < w->c.count; k++) {
         gufo_candidate *sum = &w->result[k];
 
-        for (uint64_t i = 0; i < gufo_tensor_count(w->c.models[k + 1]); i++) {
+        for (uint64_t i = 0; i < gufo_model_tensor_count(w->c.models[k + 1]); i++) {
             status = compare_tensor_at(&w->c, k + 1, i, &b, error);
             if (status != GUFO_OK)
                 return status;
@@ -94,7 +94,7 @@ static gufo_status compare_original(candidates_walk *w, gufo_error *error)
     gufo_status status = GUFO_OK;
     gufo_tensor a;
 
-    for (uint64_t i = 0; i < gufo_tensor_count(c->models[0]) && status == GUFO_OK; i++) {
+    for (uint64_t i = 0; i < gufo_model_tensor_count(c->models[0]) && status == GUFO_OK; i++) {
         status = compare_tensor_at(c, 0, i, &a, error);
         if (status != GUFO_OK)
             return status;
@@ -102,7 +102,7 @@ static gufo_status compare_original(candidates_walk *w, gufo_error *error)
             gufo_tensor_difference *d = &w->row[k];
 
             *d = (gufo_tensor_difference){.a = a};
-            if (!gufo_tensor_find_str(c->models[k + 1], a.name, &d->b))
+            if (!gufo_model_tensor_find_str(c->models[k + 1], a.name, &d->b))
                 d->kind = GUFO_DIFFERENCE_REMOVED;
         }
         status = compare_row(&w->c, w->row, error);
@@ -116,7 +116,7 @@ static gufo_status compare_original(candidates_walk *w, gufo_error *error)
 static bool is_known(const comparing *c, unsigned number, gufo_str name)
 {
     for (unsigned k = 0; k < number; k++)
-        if (gufo_tensor_find_str(c->models[k], name, NULL))
+        if (gufo_model_tensor_find_str(c->models[k], name, NULL))
             return true;
     return false;
 }
@@ -128,7 +128,7 @@ static gufo_status report_added(candidates_walk *w, unsigned number, gufo_error 
     gufo_status status = GUFO_OK;
     gufo_tensor b;
 
-    for (uint64_t i = 0; i < gufo_tensor_count(c->models[number]) && status == GUFO_OK; i++) {
+    for (uint64_t i = 0; i < gufo_model_tensor_count(c->models[number]) && status == GUFO_OK; i++) {
         status = compare_tensor_at(c, number, i, &b, error);
         if (status != GUFO_OK || is_known(c, number, b.name))
             continue;
@@ -136,7 +136,7 @@ static gufo_status report_added(candidates_walk *w, unsigned number, gufo_error 
             gufo_tensor_difference *d = &w->row[k];
 
             *d = (gufo_tensor_difference){0};
-            if (gufo_tensor_find_str(c->models[k + 1], b.name, &d->b))
+            if (gufo_model_tensor_find_str(c->models[k + 1], b.name, &d->b))
                 d->kind = GUFO_DIFFERENCE_ADDED;
         }
         status = report(w, error);

@@ -22,7 +22,7 @@ static void find_other(comparing *c, gufo_tensor_difference *d, uint64_t *latest
     uint64_t at;
 
     if (!model_tensor_find(c->models[1], d->a.name, &at) ||
-        !gufo_tensor_at(c->models[1], at, &d->b)) {
+        !gufo_model_tensor_at(c->models[1], at, &d->b)) {
         d->b = (gufo_tensor){0};
         d->kind = GUFO_DIFFERENCE_REMOVED;
         return;
@@ -37,7 +37,7 @@ static gufo_status compare_tensors(comparing *c, gufo_error *error)
     uint64_t latest = 0;
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_tensor_count(c->models[0]); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_model_tensor_count(c->models[0]); i++) {
         gufo_tensor_difference d = {0};
 
         status = compare_tensor_at(c, 0, i, &d.a, error);
@@ -58,9 +58,9 @@ static gufo_status report_added(comparing *c, gufo_error *error)
     gufo_tensor_difference d = {.kind = GUFO_DIFFERENCE_ADDED};
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; i < gufo_tensor_count(c->models[1]) && status == GUFO_OK; i++) {
+    for (uint64_t i = 0; i < gufo_model_tensor_count(c->models[1]) && status == GUFO_OK; i++) {
         status = compare_tensor_at(c, 1, i, &d.b, error);
-        if (status == GUFO_OK && !gufo_tensor_find_str(c->models[0], d.b.name, NULL))
+        if (status == GUFO_OK && !gufo_model_tensor_find_str(c->models[0], d.b.name, NULL))
             report(c, &d);
     }
     return status;

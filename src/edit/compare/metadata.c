@@ -159,13 +159,13 @@ static gufo_status compare_entries(comparing *c, const gufo_model *a, const gufo
     uint64_t latest = 0;
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(a); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_model_entry_count(a); i++) {
         gufo_entry_difference d = {0};
 
         status = compare_side(0, model_entry_at(a, i, &d.a, error), error);
         if (status != GUFO_OK || is_ignored(d.a.key))
             continue;
-        if (!gufo_metadata_find_str(b, d.a.key, &d.b)) {
+        if (!gufo_model_find_str(b, d.a.key, &d.b)) {
             d.kind = GUFO_DIFFERENCE_REMOVED;
             report(c, &d);
             continue;
@@ -183,11 +183,11 @@ gufo_status compare_all_metadata(comparing *c, gufo_error *error)
     const gufo_model *a = c->models[0], *b = c->models[1];
     gufo_status status = compare_entries(c, a, b, error);
 
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(b); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_model_entry_count(b); i++) {
         gufo_entry_difference d = {.kind = GUFO_DIFFERENCE_ADDED};
 
         status = compare_side(1, model_entry_at(b, i, &d.b, error), error);
-        if (status == GUFO_OK && !is_ignored(d.b.key) && !gufo_metadata_find_str(a, d.b.key, NULL))
+        if (status == GUFO_OK && !is_ignored(d.b.key) && !gufo_model_find_str(a, d.b.key, NULL))
             report(c, &d);
     }
     return status;
@@ -225,10 +225,10 @@ gufo_status compare_measure(comparing *c, gufo_error *error)
     gufo_status status = check_data(c, error);
     gufo_tensor a;
 
-    for (uint64_t i = 0; i < gufo_tensor_count(c->models[0]) && status == GUFO_OK; i++) {
+    for (uint64_t i = 0; i < gufo_model_tensor_count(c->models[0]) && status == GUFO_OK; i++) {
         status = compare_tensor_at(c, 0, i, &a, error);
         for (size_t k = 1; k <= c->count && status == GUFO_OK; k++)
-            if (gufo_tensor_find_str(c->models[k], a.name, NULL) &&
+            if (gufo_model_tensor_find_str(c->models[k], a.name, NULL) &&
                 !checked_add(c->total, a.size, &c->total))
                 return refuse(error, GUFO_E_RANGE,
                               "the tensors have more bytes in total than can be counted");

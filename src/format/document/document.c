@@ -174,7 +174,7 @@ static gufo_status report_entries(const reporting *t)
 {
     const named_list *entries = &t->document->entries;
     const gufo_model *model = t->document->source;
-    uint64_t count = model != NULL ? gufo_metadata_count(model) : 0, slot = 0;
+    uint64_t count = model != NULL ? gufo_model_entry_count(model) : 0, slot = 0;
     const document_entry *e = named_list_next(entries, &slot);
     gufo_status status = GUFO_OK;
     gufo_entry old;
@@ -214,7 +214,7 @@ static gufo_status report_tensors(const reporting *t)
 {
     const named_list *tensors = &t->document->tensors;
     const gufo_model *model = t->document->source;
-    uint64_t count = model != NULL ? gufo_tensor_count(model) : 0, slot = 0;
+    uint64_t count = model != NULL ? gufo_model_tensor_count(model) : 0, slot = 0;
     const document_tensor *now = named_list_next(tensors, &slot);
     gufo_tensor old;
 

@@ -262,7 +262,7 @@ gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model
     if (model == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "the model is missing");
     status = document_note_model(document, model, error);
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(model); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_model_entry_count(model); i++) {
         status = model_entry_at(model, i, &entry, error);
         if (status != GUFO_OK || document_is_padding(&entry) ||
             (select != NULL && !select(context, entry.key)))
@@ -278,10 +278,11 @@ gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model
 gufo_status document_load_entries(gufo_document *document, gufo_error *error)
 {
     const gufo_model *model = document->source;
-    gufo_status status = named_list_reserve(&document->entries, gufo_metadata_count(model), error);
+    gufo_status status =
+        named_list_reserve(&document->entries, gufo_model_entry_count(model), error);
     gufo_entry entry;
 
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(model); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_model_entry_count(model); i++) {
         status = model_entry_at(model, i, &entry, error);
         if (status != GUFO_OK || document_is_padding(&entry))
             continue;

@@ -54,8 +54,9 @@ static bool has_place(const gufo_document *document, const document_tensor *t)
     const gufo_model *from = document_tensor_from(document, t);
     gufo_tensor was;
 
-    return from != NULL && from == document->source && gufo_tensor_at(from, t->origin, &was) &&
-           was.type == t->type && was.offset != GUFO_NO_OFFSET;
+    return from != NULL && from == document->source &&
+           gufo_model_tensor_at(from, t->origin, &was) && was.type == t->type &&
+           was.offset != GUFO_NO_OFFSET;
 }
 
 /* Whether the data of the model can keep its places. */
@@ -150,7 +151,7 @@ static bool place_as_source(const gufo_document *document, gufo_layout *out)
     gufo_tensor was;
 
     while ((t = named_list_next(&document->tensors, &slot)) != NULL)
-        if (gufo_tensor_at(document->source, t->origin, &was) &&
+        if (gufo_model_tensor_at(document->source, t->origin, &was) &&
             !checked_add(out->data_offset, was.offset - begin, &t->offset))
             return false;
     return checked_add(out->data_offset, size > begin ? size - begin : 0, &out->file_size) &&

@@ -254,7 +254,7 @@ gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model 
 
     if (model == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "the model is missing");
-    if (index >= gufo_tensor_count(model))
+    if (index >= gufo_model_tensor_count(model))
         return model_fail(model, refuse(error, GUFO_E_RANGE, "no tensor %" PRIu64, index), error);
     status = model_tensor_at(model, index, &t, error);
     if (status != GUFO_OK)
@@ -275,7 +275,7 @@ gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model
     *copied = 0;
     if (model == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "the model is missing");
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_tensor_count(model); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_model_tensor_count(model); i++) {
         status = model_tensor_at(model, i, &t, error);
         if (status != GUFO_OK || (select != NULL && !select(context, t.name)))
             continue;

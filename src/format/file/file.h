@@ -165,7 +165,7 @@ gufo_status tensor_check_shape(gufo_str name, uint32_t type, uint32_t n_dims, co
  * every file that opens can be written again. */
 typedef enum content_rules {
     CONTENT_NEW,     /* all rules of the specification */
-    CONTENT_AS_READ, /* what gufo_open asks for */
+    CONTENT_AS_READ, /* what gufo_model_open asks for */
     CONTENT_AS_GGML, /* what it asks for with GUFO_OPEN_AS_GGML */
 } content_rules;
 

@@ -176,7 +176,7 @@ static void check_entries(checker *c)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(c->model, i, &entry); i++) {
         check_key(c, &entry);
         check_text(c, &entry);
         check_array(c, &entry);
@@ -188,7 +188,7 @@ static bool is_beside_model(const gufo_model *model)
 {
     gufo_str type;
 
-    return gufo_get_str(model, "general.type", &type, NULL) == GUFO_OK &&
+    return gufo_model_get_str(model, "general.type", &type, NULL) == GUFO_OK &&
            str_is_word(type, "imatrix losses");
 }
 
@@ -196,7 +196,7 @@ static void check_architecture(checker *c)
 {
     const char *key = "general.architecture";
     gufo_entry entry;
-    bool found = gufo_metadata_find(c->model, key, &entry);
+    bool found = gufo_model_find(c->model, key, &entry);
 
     if (!found && is_beside_model(c->model))
         return;
@@ -210,7 +210,7 @@ static void check_architecture(checker *c)
 
 static bool find_quantized(const gufo_model *model, gufo_tensor *tensor)
 {
-    for (uint64_t i = 0; gufo_tensor_at(model, i, tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, tensor); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
 
         if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED))
@@ -230,8 +230,7 @@ static void check_quantization_version(checker *c)
 {
     gufo_tensor tensor;
 
-    if (!gufo_metadata_find(c->model, quantization_version, NULL) &&
-        find_quantized(c->model, &tensor))
+    if (!gufo_model_find(c->model, quantization_version, NULL) && find_quantized(c->model, &tensor))
         report_quantized(c, &tensor);
 }
 
@@ -240,7 +239,7 @@ static void check_alignment(checker *c)
     uint32_t alignment = c->file->alignment;
     gufo_entry entry;
 
-    if (!c->file->alignment_known || !gufo_metadata_find(c->model, GUFO_ALIGNMENT_KEY, &entry))
+    if (!c->file->alignment_known || !gufo_model_find(c->model, GUFO_ALIGNMENT_KEY, &entry))
         return;
     if (alignment % 8 != 0)
         report(c, RULE_ALIGNMENT_EIGHT, entry.value_offset, entry.key,
@@ -257,7 +256,7 @@ static bool is_later_shard(const gufo_model *model)
 {
     uint64_t number;
 
-    return gufo_get_u64(model, "split.no", &number, NULL) == GUFO_OK && number > 0;
+    return gufo_model_get_u64(model, "split.no", &number, NULL) == GUFO_OK && number > 0;
 }
 
 /* ---- split keys ----------------------------------------------------------------------------- */
@@ -272,7 +271,7 @@ static void read_split_key(checker *c, split_key *split)
 {
     gufo_entry entry;
 
-    split->present = gufo_metadata_find(c->model, split->key, &entry);
+    split->present = gufo_model_find(c->model, split->key, &entry);
     if (!split->present)
         return;
     split->offset = entry.value_offset;
@@ -339,7 +338,7 @@ static void check_infos(checker *c)
 {
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++) {
         check_name(c, &tensor);
         check_type(c, &tensor);
         if (file_tensor(c->file, i)->flags & TENSOR_UNUSABLE)
@@ -417,7 +416,7 @@ static void check_order(checker *c)
     uint64_t before = 0; /* the offset of the last tensor that has bytes */
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++) {
         if (tensor.elements == 0)
             continue;
         if (tensor.offset < before)
@@ -435,7 +434,7 @@ static void check_empty_places(checker *c)
     uint64_t expected = c->file->data_offset;
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++) {
         if (tensor.elements == 0 && tensor.offset != expected)
             report(c, RULE_COMPAT_GGML, tensor.info_offset, tensor.name,
                    "ggml refuses the file: tensor %s has no bytes, but is at byte %" PRIu64
@@ -566,7 +565,7 @@ static gufo_status check_file(const gufo_model *model, gufo_finding_fn *found, v
     checker c = {
         .model = model, .file = model->file, .found = found, .context = context, .error = error};
 
-    (void)gufo_get_str(model, "general.architecture", &c.architecture, NULL);
+    (void)gufo_model_get_str(model, "general.architecture", &c.architecture, NULL);
     check_version(&c);
     check_entries(&c);
     if (c.file->metadata_read) { /* else it is unknown what is missing */
@@ -591,7 +590,7 @@ void gufo_model_check_set(const gufo_model *model, gufo_finding_fn *found, void 
     if (!model_is_set(model))
         return;
     /* A first shard with quantized tensors has its own finding. */
-    if (gufo_metadata_find(first, quantization_version, NULL) || find_quantized(first, &tensor))
+    if (gufo_model_find(first, quantization_version, NULL) || find_quantized(first, &tensor))
         return;
     for (size_t i = 1; i < gufo_model_shard_count(model); i++)
         if (find_quantized(gufo_model_shard(model, i), &tensor)) {
@@ -625,11 +624,11 @@ gufo_status gufo_validate(const gufo_input *input, const gufo_open_options *opti
     own.flags |= GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE;
     own.on_finding = found;
     own.finding_context = context;
-    model = gufo_open_shards(input, 1, &own, &opening);
+    model = gufo_model_open_shards(input, 1, &own, &opening);
     /* A file of which nothing could be read has been reported already, if a rule was the reason. */
     if (model == NULL)
         return opening.rule != NULL ? GUFO_OK : fail_as(error, &opening);
     status = gufo_model_check(model, found, context, error);
-    gufo_close(model);
+    gufo_model_free(model);
     return status;
 }

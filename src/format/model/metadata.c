@@ -5,12 +5,12 @@
 #include "base/error.h"
 #include "format/model/model.h"
 
-uint64_t gufo_metadata_count(const gufo_model *model)
+uint64_t gufo_model_entry_count(const gufo_model *model)
 {
     return model->made != NULL ? model->made->provider.entry_count : model->file->entries.count;
 }
 
-bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out)
+bool gufo_model_entry_at(const gufo_model *model, uint64_t index, gufo_entry *out)
 {
     gufo_entry unwanted;
 
@@ -24,7 +24,7 @@ bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out)
 gufo_status model_entry_at(const gufo_model *model, uint64_t index, gufo_entry *out,
                            gufo_error *error)
 {
-    if (gufo_metadata_at(model, index, out))
+    if (gufo_model_entry_at(model, index, out))
         return GUFO_OK;
     return model_fail(
         model,
@@ -32,7 +32,7 @@ gufo_status model_entry_at(const gufo_model *model, uint64_t index, gufo_entry *
         error);
 }
 
-bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out)
+bool gufo_model_find_str(const gufo_model *model, gufo_str key, gufo_entry *out)
 {
     gufo_entry unwanted;
 
@@ -43,9 +43,9 @@ bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *o
     return file_entry_find(model->file, key, out);
 }
 
-bool gufo_metadata_find(const gufo_model *model, const char *key, gufo_entry *out)
+bool gufo_model_find(const gufo_model *model, const char *key, gufo_entry *out)
 {
-    return gufo_metadata_find_str(model, gufo_str_of(key), out);
+    return gufo_model_find_str(model, gufo_str_of(key), out);
 }
 
 /* ---- typed access --------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static gufo_status find_below_architecture(const gufo_model *model, gufo_str res
     gufo_str key, arch;
     char *text;
 
-    if (!gufo_metadata_find(model, "general.architecture", &architecture))
+    if (!gufo_model_find(model, "general.architecture", &architecture))
         return fail_absent(gufo_str_of("general.architecture"), error);
     if (gufo_value_str(&architecture.value, &arch, NULL) != GUFO_OK)
         return fail_with(error, GUFO_E_NOT_FOUND, architecture.value_offset,
@@ -78,7 +78,7 @@ static gufo_status find_below_architecture(const gufo_model *model, gufo_str res
         memcpy(text, arch.data, arch.len);
     memcpy(text + arch.len, rest.data, rest.len);
     key = (gufo_str){text, arch.len + rest.len};
-    if (!gufo_metadata_find_str(model, key, entry))
+    if (!gufo_model_find_str(model, key, entry))
         status = fail_absent(key, error);
     mem_free(&model->allocator, text);
     return status;
@@ -93,7 +93,7 @@ gufo_status model_find_entry(const gufo_model *model, const char *key, gufo_entr
     if (key[0] == '{' && strncmp(key, placeholder, dot + 1) == 0)
         return model_fail(
             model, find_below_architecture(model, gufo_str_of(key + dot), entry, error), error);
-    if (gufo_metadata_find(model, key, entry))
+    if (gufo_model_find(model, key, entry))
         return GUFO_OK;
     return model_fail(model, fail_absent(gufo_str_of(key), error), error);
 }
@@ -112,9 +112,9 @@ gufo_status model_fail_value(const gufo_model *model, gufo_status status, const 
                       error);
 }
 
-MODEL_GETTER(gufo_get, model_find_entry, u64, uint64_t)
-MODEL_GETTER(gufo_get, model_find_entry, i64, int64_t)
-MODEL_GETTER(gufo_get, model_find_entry, f64, double)
-MODEL_GETTER(gufo_get, model_find_entry, bool, bool)
-MODEL_GETTER(gufo_get, model_find_entry, str, gufo_str)
-MODEL_ARRAY_GETTER(gufo_get, model_find_entry)
+MODEL_GETTER(gufo_model_get, model_find_entry, u64, uint64_t)
+MODEL_GETTER(gufo_model_get, model_find_entry, i64, int64_t)
+MODEL_GETTER(gufo_model_get, model_find_entry, f64, double)
+MODEL_GETTER(gufo_model_get, model_find_entry, bool, bool)
+MODEL_GETTER(gufo_model_get, model_find_entry, str, gufo_str)
+MODEL_ARRAY_GETTER(gufo_model_get, model_find_entry)

@@ -26,7 +26,7 @@ gufo_model *model_new(const gufo_allocator *allocator, const char *name, gufo_er
     return NULL;
 }
 
-void gufo_close(gufo_model *model)
+void gufo_model_free(gufo_model *model)
 {
     gufo_allocator allocator;
 
@@ -36,7 +36,7 @@ void gufo_close(gufo_model *model)
     if (model_is_set(model))
         model->file = NULL; /* the first shard's */
     for (size_t i = 0; i < model->shards.count; i++)
-        gufo_close(model_part(model, i));
+        gufo_model_free(model_part(model, i));
     file_close(model->file);
     made_close(model->made, &allocator);
     name_index_free(&model->names, &allocator);
@@ -79,7 +79,7 @@ gufo_model *model_open_file(const gufo_input *input, const gufo_open_options *op
         return model;
     }
     fail_in(error, GUFO_FILE_INPUT, number, name);
-    gufo_close(model);
+    gufo_model_free(model);
     return NULL;
 }
 

@@ -94,7 +94,7 @@ const struct gufo_job *model_maker(const gufo_model *model);
 /* Names the file in *error, unless an error names one already.  Returns `status`. */
 gufo_status model_fail(const gufo_model *model, gufo_status status, gufo_error *error);
 
-/* The entry with this key, in which "{arch}." at the front is the architecture (gufo_get_u64). */
+/* The entry with this key, in which "{arch}." at the front is the architecture (gufo_model_get_u64). */
 gufo_status model_find_entry(const gufo_model *model, const char *key, gufo_entry *entry,
                              gufo_error *error);
 /* Adds to a failed conversion of a value what it could not know: which key, and where. */

@@ -15,7 +15,7 @@ static gufo_model *checked(gufo_model *model, gufo_status status)
 {
     if (status == GUFO_OK)
         return model;
-    gufo_close(model);
+    gufo_model_free(model);
     return NULL;
 }
 
@@ -95,7 +95,7 @@ static gufo_model *open_input(gufo_input input, const gufo_open_options *options
 
 /* ---- what callers open ---------------------------------------------------------------------- */
 
-gufo_model *gufo_open(const char *path, const gufo_open_options *options, gufo_error *error)
+gufo_model *gufo_model_open(const char *path, const gufo_open_options *options, gufo_error *error)
 {
     const gufo_input input = gufo_input_path(path);
     uint32_t number, count;
@@ -116,25 +116,25 @@ gufo_model *gufo_open(const char *path, const gufo_open_options *options, gufo_e
     return checked(model, shards_open_beside(model, path, prefix_len, count, options, error));
 }
 
-gufo_model *gufo_open_fd(int fd, const gufo_open_options *options, gufo_error *error)
+gufo_model *gufo_model_open_fd(int fd, const gufo_open_options *options, gufo_error *error)
 {
     return open_input(gufo_input_fd(fd), options, error);
 }
 
-gufo_model *gufo_open_memory(const void *data, size_t size, const gufo_open_options *options,
-                             gufo_error *error)
+gufo_model *gufo_model_open_memory(const void *data, size_t size, const gufo_open_options *options,
+                                   gufo_error *error)
 {
     return open_input(gufo_input_memory(data, size), options, error);
 }
 
-gufo_model *gufo_open_source(const gufo_source *user, const gufo_open_options *options,
-                             gufo_error *error)
+gufo_model *gufo_model_open_source(const gufo_source *user, const gufo_open_options *options,
+                                   gufo_error *error)
 {
     return open_input(gufo_input_source(user), options, error);
 }
 
-gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
-                             const gufo_open_options *options, gufo_error *error)
+gufo_model *gufo_model_open_shards(const gufo_input *inputs, size_t count,
+                                   const gufo_open_options *options, gufo_error *error)
 {
     gufo_model *model;
 
@@ -317,8 +317,8 @@ static gufo_status check_functions(const gufo_provider *provider, gufo_error *er
                            : refuse(error, GUFO_E_ARGUMENT, "gufo_provider.%s is missing", missing);
 }
 
-gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_options *options,
-                               gufo_error *error)
+gufo_model *gufo_model_open_provider(const gufo_provider *provider,
+                                     const gufo_open_options *options, gufo_error *error)
 {
     static const gufo_open_options standard = {0};
     gufo_model *model;
@@ -348,6 +348,6 @@ gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_op
     if (status == GUFO_OK)
         return model;
     fail_in(error, GUFO_FILE_INPUT, 0, options->name);
-    gufo_close(model);
+    gufo_model_free(model);
     return NULL;
 }

@@ -84,11 +84,11 @@ static gufo_status expect_key(const shard_list *list, const gufo_model *shard, c
     gufo_error reason;
     gufo_entry entry;
 
-    if (gufo_get_u64(shard, key, &found, &reason) != GUFO_OK)
+    if (gufo_model_get_u64(shard, key, &found, &reason) != GUFO_OK)
         return refuse(error, GUFO_E_SHARDS, "not part of a set: %.200s", reason.message);
     if (found == expected)
         return GUFO_OK;
-    (void)gufo_metadata_find(shard, key, &entry);
+    (void)gufo_model_find(shard, key, &entry);
     return fail_with(error, GUFO_E_SHARDS, entry.value_offset,
                      "%s is %" PRIu64 ", but should be %" PRIu64 " by %s", key, found, expected,
                      list->inputs == NULL ? "the name of the file" : "the list of files");
@@ -134,7 +134,7 @@ static gufo_status check_total(const gufo_model *model, const gufo_model *shard,
     uint64_t total;
     gufo_error reason;
 
-    if (gufo_get_u64(shard, "split.tensors.count", &total, &reason) != GUFO_OK)
+    if (gufo_model_get_u64(shard, "split.tensors.count", &total, &reason) != GUFO_OK)
         return refuse(error, GUFO_E_SHARDS, "not part of a set: %.200s", reason.message);
     if (total != model->tensors)
         return refuse(error, GUFO_E_SHARDS,
@@ -169,8 +169,8 @@ static void find_numbers(const gufo_model *model, uint64_t *number, uint64_t *co
     size_t prefix_len;
 
     *number = *count = 0;
-    if (gufo_get_u64(model, "split.count", count, NULL) == GUFO_OK && *count > 1) {
-        if (gufo_get_u64(model, "split.no", number, NULL) == GUFO_OK)
+    if (gufo_model_get_u64(model, "split.count", count, NULL) == GUFO_OK && *count > 1) {
+        if (gufo_model_get_u64(model, "split.no", number, NULL) == GUFO_OK)
             *number = *number < *count ? *number + 1 : 0;
     } else if (model->name != NULL &&
                gufo_shard_path_parse(model->name, &prefix_len, &named, &of) && named > 1) {
@@ -194,8 +194,8 @@ gufo_status shards_check_alone(const gufo_model *model, gufo_error *error)
     else
         (void)snprintf(which, sizeof which, "one of %s shards", GROUPED(count));
     status = fail_with(error, GUFO_E_SHARDS,
-                       gufo_metadata_find(model, "split.count", &entry) ? entry.value_offset
-                                                                        : GUFO_NO_OFFSET,
+                       gufo_model_find(model, "split.count", &entry) ? entry.value_offset
+                                                                     : GUFO_NO_OFFSET,
                        "the file is %s of a model; to open the model, name its first shard, "
                        "NAME-00001-of-%05" PRIu64 ".gguf",
                        which, count);
@@ -253,7 +253,7 @@ static gufo_status add_shard(gufo_model *model, gufo_model *shard, gufo_error *e
     gufo_model **place = records_add(&model->shards, &model->allocator);
 
     if (place == NULL) {
-        gufo_close(shard);
+        gufo_model_free(shard);
         return fail_memory(error);
     }
     *place = shard;

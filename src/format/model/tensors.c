@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "format/model/model.h"
 
-uint64_t gufo_tensor_count(const gufo_model *model)
+uint64_t gufo_model_tensor_count(const gufo_model *model)
 {
     if (model->made != NULL)
         return model->made->provider.tensor_count;
@@ -28,7 +28,7 @@ static bool set_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *
     return true;
 }
 
-bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out)
+bool gufo_model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out)
 {
     gufo_tensor unwanted;
 
@@ -53,7 +53,7 @@ bool model_tensor_find(const gufo_model *model, gufo_str name, uint64_t *index)
 gufo_status model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out,
                             gufo_error *error)
 {
-    if (gufo_tensor_at(model, index, out))
+    if (gufo_model_tensor_at(model, index, out))
         return GUFO_OK;
     return model_fail(
         model,
@@ -61,16 +61,16 @@ gufo_status model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor
         error);
 }
 
-bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out)
+bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out)
 {
     uint64_t index;
 
-    return model_tensor_find(model, name, &index) && gufo_tensor_at(model, index, out);
+    return model_tensor_find(model, name, &index) && gufo_model_tensor_at(model, index, out);
 }
 
-bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out)
+bool gufo_model_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out)
 {
-    return gufo_tensor_find_str(model, gufo_str_of(name), out);
+    return gufo_model_tensor_find_str(model, gufo_str_of(name), out);
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */

@@ -111,7 +111,7 @@ static gufo_status take_text(const gufo_model *model, const char *key, char **ou
 {
     gufo_str text;
 
-    if (gufo_get_str(model, key, &text, NULL) != GUFO_OK || text.len == 0)
+    if (gufo_model_get_str(model, key, &text, NULL) != GUFO_OK || text.len == 0)
         return GUFO_OK;
     *out = strndup(text.data, text.len);
     return *out == NULL ? fail_memory(error) : GUFO_OK;
@@ -123,7 +123,7 @@ gufo_status conversion_take_base(conversion *c, const gufo_model *model, gufo_er
 
     if (status == GUFO_OK)
         status = take_text(model, "general.uuid", &c->base_uuid, error);
-    if (status == GUFO_OK && gufo_tensor_count(model) > 0 && gufo_model_has_data(model))
+    if (status == GUFO_OK && gufo_model_tensor_count(model) > 0 && gufo_model_has_data(model))
         status = identity_of_weights(model, &c->base.allocator, c->base_weights, error);
     return status;
 }
@@ -132,7 +132,7 @@ static gufo_status open_model(conversion *c, const char *path, gufo_error *error
 {
     const gufo_open_options options = {.allocator = &c->base.allocator};
     gufo_error reason = {.code = GUFO_OK};
-    gufo_model *model = gufo_open(path, &options, &reason);
+    gufo_model *model = gufo_model_open(path, &options, &reason);
     gufo_status status;
 
     if (model == NULL)
@@ -140,7 +140,7 @@ static gufo_status open_model(conversion *c, const char *path, gufo_error *error
     status = make_config(c, model, error);
     if (status == GUFO_OK)
         status = conversion_take_base(c, model, error);
-    gufo_close(model);
+    gufo_model_free(model);
     return status;
 }
 

@@ -189,7 +189,7 @@ static gufo_status look_at_base(conversion *c, gufo_error *error)
         return GUFO_OK;
     base = open_place(&c->base_place, NULL, &options, true, &reason);
     status = base != NULL ? conversion_take_base(c, gufo_import_model(base), &reason) : reason.code;
-    gufo_import_close(base);
+    gufo_import_free(base);
     if (status == GUFO_E_MEMORY)
         return fail_as(error, &reason);
     return status == GUFO_OK
@@ -315,7 +315,7 @@ static gufo_import *open_place(const model_place *place, char *path,
     if (open_files(c, error) == GUFO_OK)
         return &c->base;
     model_place_fail_in(place, error);
-    gufo_import_close(&c->base);
+    gufo_import_free(&c->base);
     return NULL;
 }
 
@@ -393,6 +393,6 @@ gufo_status conversion_try(const memory_files *files, json_t *failed,
         *out = c->base.document;
         c->base.document = NULL;
     }
-    gufo_import_close(&c->base);
+    gufo_import_free(&c->base);
     return status;
 }

@@ -233,7 +233,7 @@ static const gufo_file_type *main_file_type(const gufo_import *import)
 {
     uint64_t id;
 
-    return gufo_get_u64(gufo_import_model(import), "general.file_type", &id, NULL) == GUFO_OK
+    return gufo_model_get_u64(gufo_import_model(import), "general.file_type", &id, NULL) == GUFO_OK
                ? gufo_file_type_by_id(id)
                : NULL;
 }
@@ -271,7 +271,8 @@ static const gufo_element_type *type_of(void *context, const gufo_quantize_targe
     const gufo_element_type *type;
     gufo_tensor tensor;
 
-    if (target->keeps_blocks && gufo_tensor_find_str(gufo_import_model(import), name, &tensor)) {
+    if (target->keeps_blocks &&
+        gufo_model_tensor_find_str(gufo_import_model(import), name, &tensor)) {
         type = gufo_element_type_by_id(tensor.type);
         if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED) != 0)
             return type;

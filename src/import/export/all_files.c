@@ -150,7 +150,7 @@ static uint32_t main_type(const gufo_model *model)
     uint32_t type = GUFO_TYPE_BF16;
     gufo_tensor t;
 
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &t); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &t); i++)
         if (t.n_dims > 1 && t.elements > largest) {
             largest = t.elements;
             type = t.type;

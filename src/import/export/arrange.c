@@ -113,8 +113,8 @@ static bool distance(const arranging *r, uint64_t a, uint64_t b, uint64_t *numbe
     gufo_tensor x, y;
     uint64_t row, bytes;
 
-    (void)gufo_tensor_at(r->v->model, a, &x);
-    (void)gufo_tensor_at(r->v->model, b, &y);
+    (void)gufo_model_tensor_at(r->v->model, a, &x);
+    (void)gufo_model_tensor_at(r->v->model, b, &y);
     if (x.shard != y.shard || x.type != y.type || x.dims[0] != y.dims[0] ||
         x.offset == GUFO_NO_OFFSET || y.offset < x.offset)
         return false;
@@ -252,7 +252,7 @@ static gufo_status rows_of_tensor(const arranging *r, uint64_t index, uint64_t e
     uint32_t input;
     gufo_status status;
 
-    (void)gufo_tensor_at(r->v->model, index, &t);
+    (void)gufo_model_tensor_at(r->v->model, index, &t);
     status = job_add_model(r->job, r->v->model, t.shard, &input, error);
     if (status != GUFO_OK)
         return status;
@@ -369,7 +369,7 @@ static uint64_t columns_of(const arranging *r, uint64_t first, uint64_t last)
     gufo_tensor t;
     uint64_t columns;
 
-    (void)gufo_tensor_at(r->v->model, r->ranges[first].box.tensor, &t);
+    (void)gufo_model_tensor_at(r->v->model, r->ranges[first].box.tensor, &t);
     columns = t.dims[0];
     for (uint64_t i = first; i < last; i++) {
         const box *b = &r->ranges[i].box;

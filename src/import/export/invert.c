@@ -215,7 +215,7 @@ static gufo_status see(void *context, gufo_str name, const view *of, gufo_error 
 
     if (!name_index_find(&v->made->by_name, name, &index))
         return GUFO_OK; /* generated where the model has none */
-    (void)gufo_tensor_at(v->model, index, &t);
+    (void)gufo_model_tensor_at(v->model, index, &t);
     if (!same_shape(of, &t) && !generated)
         return fail_shape(of, &t, error);
     if (generated) {
@@ -247,7 +247,7 @@ gufo_status inversion_open(inversion *v, const gufo_model *model, const made_up 
                                      .config = config,
                                      .tokens = tokens,
                                      .watcher = &watcher};
-    const uint64_t count = gufo_tensor_count(model), tensors = own->checkpoint.tensor_count;
+    const uint64_t count = gufo_model_tensor_count(model), tensors = own->checkpoint.tensor_count;
     gufo_status status = GUFO_OK;
 
     *v = (inversion){.model = model, .made = own, .allocator = &import->allocator};
@@ -300,7 +300,7 @@ static gufo_status read_numbers(const inversion *v, uint64_t tensor, uint64_t fr
     float *all;
     gufo_status status;
 
-    (void)gufo_tensor_at(v->model, tensor, &t);
+    (void)gufo_model_tensor_at(v->model, tensor, &t);
     first = from / t.dims[0];
     last = (from + count - 1) / t.dims[0] + 1;
     all = mem_array(v->allocator, (last - first) * t.dims[0], sizeof *all);
@@ -344,8 +344,8 @@ static gufo_status check_copy(const inversion *v, const box *a, const box *b, gu
 
     if (status != GUFO_OK || equal)
         return status;
-    (void)gufo_tensor_at(v->model, a->tensor, &x);
-    (void)gufo_tensor_at(v->model, b->tensor, &y);
+    (void)gufo_model_tensor_at(v->model, a->tensor, &x);
+    (void)gufo_model_tensor_at(v->model, b->tensor, &y);
     return refuse(
         error, GUFO_E_TYPE,
         "tensors %s and %s are made of the same numbers by a conversion, but they differ: "
@@ -485,7 +485,7 @@ static gufo_status try_all(const inversion *v, const undoing *u, trying *t, bool
         const uint64_t index = v->boxes[u->first_box + i].tensor;
         gufo_tensor tensor;
 
-        (void)gufo_tensor_at(v->model, index, &tensor);
+        (void)gufo_model_tensor_at(v->model, index, &tensor);
         if (i == 0 || index != v->boxes[u->first_box + i - 1].tensor)
             status = each_number(v, &tensor, try_numbers, t, error);
     }
@@ -585,7 +585,7 @@ static gufo_status undo_ternary(const inversion *v, undoing *u, bool *half, gufo
 
     if (u->box_count == 0)
         return GUFO_OK;
-    (void)gufo_tensor_at(v->model, v->boxes[u->first_box].tensor, &t);
+    (void)gufo_model_tensor_at(v->model, v->boxes[u->first_box].tensor, &t);
     status = each_number(v, &t, count_numbers, &c, error);
     if (status != GUFO_OK || !c.is_ternary || c.numbers == 0)
         return status; /* the conversion will round them */

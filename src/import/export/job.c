@@ -190,7 +190,7 @@ bool gufo_export_tensor_at(const gufo_job *job, uint64_t index, gufo_export_tens
         return false;
     t = &e->plan.tensors[index];
     if (e->plan.inversion.undoings[t->owner].box_count > 0)
-        (void)gufo_tensor_at(
+        (void)gufo_model_tensor_at(
             e->plan.model,
             e->plan.inversion.boxes[e->plan.inversion.undoings[t->owner].first_box].tensor, &first);
     *out = (gufo_export_tensor){.name = t->like->name,

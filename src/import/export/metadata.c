@@ -218,7 +218,7 @@ static gufo_status keep_general(const keeping *k)
     gufo_entry entry;
     const char *key;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(k->model, i, &entry); i++)
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_entry_at(k->model, i, &entry); i++)
         if (str_begins(entry.key, "general.") && !is_of_file(entry.key) &&
             !is_file_type(entry.key) && !gufo_str_equal(entry.key, gufo_str_of(VERSION_KEY)))
             status = keep_value(k, &entry);
@@ -250,7 +250,7 @@ static gufo_status keep_tokenizer(const keeping *k)
 
     if (!gufo_key_entry(k->model, TOKENS_KEY, NULL))
         return keep_absence(k, gufo_str_of(TOKENS_KEY));
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(k->model, i, &entry); i++)
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_entry_at(k->model, i, &entry); i++)
         if (str_begins(entry.key, "tokenizer."))
             status = keep_value(k, &entry);
     return status;
@@ -320,11 +320,11 @@ static gufo_status keep_differences(const keeping *k, const gufo_document *got)
     const char *key;
     json_t *value;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(k->model, i, &entry); i++)
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_entry_at(k->model, i, &entry); i++)
         status = keep_difference(k, got, &entry);
     for (uint64_t i = 0; got != NULL && status == GUFO_OK && gufo_document_entry_at(got, i, &other);
          i++)
-        if (!gufo_metadata_find_str(k->model, other.key, NULL) && !is_said_otherwise(k, &other))
+        if (!gufo_model_find_str(k->model, other.key, NULL) && !is_said_otherwise(k, &other))
             status = keep_absence(k, other.key);
     json_object_foreach(k->failed, key, value)
     {
@@ -343,7 +343,7 @@ static bool same_order(const keeping *k, const gufo_document *got)
     gufo_entry entry;
     uint64_t at = 0;
 
-    for (uint64_t i = 0; gufo_metadata_at(k->model, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(k->model, i, &entry); i++) {
         if (!find_meaning(k, got, entry.key, &found))
             continue;
         if (!gufo_document_entry_at(got, at++, &other) || !gufo_str_equal(found.key, other.key))
@@ -360,7 +360,7 @@ static gufo_status keep_order(const keeping *k, const gufo_document *got)
     gufo_entry entry;
     int failed = order == NULL;
 
-    for (uint64_t i = 0; failed == 0 && gufo_metadata_at(k->model, i, &entry); i++)
+    for (uint64_t i = 0; failed == 0 && gufo_model_entry_at(k->model, i, &entry); i++)
         if (!is_of_file(entry.key) && find_meaning(k, got, entry.key, &found))
             failed = json_array_append_new(order, json_stringn(found.key.data, found.key.len));
     if (failed != 0) {
@@ -421,7 +421,7 @@ static gufo_status keep_type(const keeping *k, uint32_t type)
 {
     uint64_t said = 0; /* F32, also where it does not say it */
 
-    (void)gufo_get_u64(k->model, "general.file_type", &said, NULL);
+    (void)gufo_model_get_u64(k->model, "general.file_type", &said, NULL);
     return type != GUFO_TYPE_F32 || said != 0 ||
                    json_object_set_new(k->root, "type", json_string("F32")) == 0
                ? GUFO_OK
@@ -435,7 +435,7 @@ static gufo_status keep_tensors(const keeping *k)
     gufo_tensor t;
     int failed = names == NULL;
 
-    for (uint64_t i = 0; failed == 0 && gufo_tensor_at(k->model, i, &t); i++)
+    for (uint64_t i = 0; failed == 0 && gufo_model_tensor_at(k->model, i, &t); i++)
         if (gufo_utf8_valid_prefix(t.name) == t.name.len &&
             memchr(t.name.data, '\0', t.name.len) == NULL)
             failed = json_array_append_new(names, json_stringn(t.name.data, t.name.len));

@@ -56,13 +56,13 @@ static gufo_str name_at(const void *owner, uint64_t index)
 {
     gufo_tensor t = {0};
 
-    (void)gufo_tensor_at(owner, index, &t);
+    (void)gufo_model_tensor_at(owner, index, &t);
     return t.name;
 }
 
 static gufo_status index_tensors(naming *n, gufo_error *error)
 {
-    uint64_t count = gufo_tensor_count(n->model), first;
+    uint64_t count = gufo_model_tensor_count(n->model), first;
     gufo_status status =
         name_index_new(&n->made->by_name, count, name_at, n->model, n->allocator, error);
 
@@ -96,7 +96,7 @@ static int compare_numbers(const void *a, const void *b)
 
 static gufo_status find_blocks(naming *n, gufo_error *error)
 {
-    uint64_t count = gufo_tensor_count(n->model), kept = 0;
+    uint64_t count = gufo_model_tensor_count(n->model), kept = 0;
 
     n->blocks = mem_array(n->allocator, count, sizeof *n->blocks);
     if (n->blocks == NULL)
@@ -159,7 +159,7 @@ static bool set_axes(const naming *n, const uint64_t *results, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         gufo_tensor t;
 
-        (void)gufo_tensor_at(n->model, results[i], &t);
+        (void)gufo_model_tensor_at(n->model, results[i], &t);
         for (uint32_t k = 0; k < t.n_dims; k++) {
             char name[3] = {(char)('a' + k), i > 0 ? (char)('1' + i) : '\0', '\0'};
             uint64_t size = t.dims[t.n_dims - 1 - k];
@@ -214,7 +214,7 @@ static void copy_shape(const naming *n, uint64_t result, bool is_stacked, made_s
 {
     gufo_tensor t;
 
-    (void)gufo_tensor_at(n->model, result, &t);
+    (void)gufo_model_tensor_at(n->model, result, &t);
     out->n_dims = 0;
     for (uint32_t i = t.n_dims - (is_stacked && t.n_dims > 0 ? 1 : 0); i > 0; i--)
         out->sizes[out->n_dims++] = t.dims[i - 1];
@@ -460,10 +460,10 @@ static gufo_status try_rest(naming *n, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; i < gufo_tensor_count(n->model) && status == GUFO_OK; i++)
+    for (uint64_t i = 0; i < gufo_model_tensor_count(n->model) && status == GUFO_OK; i++)
         if (n->coverage[i].found == 0)
             status = try_names(n, i, error);
-    for (uint64_t i = 0; i < gufo_tensor_count(n->model); i++)
+    for (uint64_t i = 0; i < gufo_model_tensor_count(n->model); i++)
         n->made->covered[i] = n->coverage[i].found > 0;
     return status;
 }
@@ -477,7 +477,7 @@ static gufo_status open_naming(naming *n, gufo_import *import, uint64_t tokens, 
                                      .checkpoint = &n->made->checkpoint,
                                      .config = n->config,
                                      .tokens = tokens};
-    uint64_t count = gufo_tensor_count(n->model);
+    uint64_t count = gufo_model_tensor_count(n->model);
     gufo_status status = index_tensors(n, error);
 
     if (status == GUFO_OK)

@@ -19,7 +19,7 @@ static gufo_status check_tensor(export_plan *p, uint64_t index, gufo_error *erro
 {
     gufo_tensor t;
 
-    (void)gufo_tensor_at(p->model, index, &t);
+    (void)gufo_model_tensor_at(p->model, index, &t);
     if (p->inversion.given[index])
         return GUFO_OK;
     if (p->inversion.differs[index] || names_is_generated(t.name))
@@ -52,7 +52,7 @@ static const gufo_element_type *type_in_model(const export_plan *p, uint64_t own
     for (uint64_t i = 0; i < u->box_count; i++) {
         gufo_tensor t;
 
-        (void)gufo_tensor_at(p->model, p->inversion.boxes[u->first_box + i].tensor, &t);
+        (void)gufo_model_tensor_at(p->model, p->inversion.boxes[u->first_box + i].tensor, &t);
         if (i > 0 && (type == NULL || type->id != t.type))
             return NULL;
         type = gufo_element_type_by_id(t.type);
@@ -148,7 +148,7 @@ static gufo_status find_architecture(const gufo_model *model, char out[GUFO_NAME
                                      gufo_error *error)
 {
     gufo_str name;
-    gufo_status status = gufo_get_str(model, "general.architecture", &name, error);
+    gufo_status status = gufo_model_get_str(model, "general.architecture", &name, error);
 
     if (status != GUFO_OK)
         return status;
@@ -180,7 +180,7 @@ gufo_status export_plan_open(export_plan *p, const gufo_model *model, json_t *co
     if (status == GUFO_OK)
         status =
             inversion_open(&p->inversion, model, &p->made, &p->import, &p->config, tokens, error);
-    for (uint64_t i = 0; i < gufo_tensor_count(model) && status == GUFO_OK; i++)
+    for (uint64_t i = 0; i < gufo_model_tensor_count(model) && status == GUFO_OK; i++)
         status = check_tensor(p, i, error);
     if (status == GUFO_OK)
         status = copies_check(&p->inversion, error);

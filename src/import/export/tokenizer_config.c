@@ -245,7 +245,7 @@ static gufo_status add_templates(making *m)
 
     if (status == GUFO_OK && main.len > 0)
         status = add_template(m, list, "default", main);
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(m->model, i, &entry); i++)
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_entry_at(m->model, i, &entry); i++)
         if (str_begins(entry.key, TEMPLATE ".") && entry.value.type == GUFO_VALUE_STRING) {
             char name[GUFO_KEY_NAME_SIZE] = "";
             gufo_str rest = str_from(entry.key, strlen(TEMPLATE "."));

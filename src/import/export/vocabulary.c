@@ -268,7 +268,7 @@ static gufo_status write_json(const gufo_model *model, const model_tokens *token
                                          : GUFO_E_MEMORY;
 
     (void)tokens;
-    gufo_vocab_close(vocab);
+    gufo_vocab_free(vocab);
     return status;
 }
 

@@ -288,7 +288,7 @@ static gufo_vocab *open_engine(const tokenizer_reading *r)
     gufo_model *model = source_over_document(r->document, r->allocator, NULL);
     gufo_vocab *vocab = model != NULL ? gufo_vocab_open(model, &how, NULL) : NULL;
 
-    gufo_close(model);
+    gufo_model_free(model);
     return vocab;
 }
 
@@ -508,7 +508,7 @@ gufo_status compare_ids(tokenizer_reading *r)
     gufo_text_free(&c->bytes);
     pipeline_scratch_free(c->scratch);
     pipeline_free(c->original);
-    gufo_vocab_close(c->engine);
+    gufo_vocab_free(c->engine);
     mem_free(r->allocator, c);
     return status;
 }

@@ -44,24 +44,24 @@ gufo_imatrix *imatrix_new(const gufo_allocator *allocator, const char *name, guf
         m->name = mem_text(&m->allocator, gufo_str_of(name));
     if (name != NULL && m->name == NULL) {
         (void)fail_memory(error);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         return NULL;
     }
     if (name_index_new(&m->names, 0, name_of_entry, m, &m->allocator, error) != GUFO_OK) {
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         return NULL;
     }
     return m;
 }
 
-void gufo_imatrix_close(gufo_imatrix *m)
+void gufo_imatrix_free(gufo_imatrix *m)
 {
     gufo_allocator allocator;
 
     if (m == NULL)
         return;
     allocator = m->allocator;
-    gufo_close(m->file);
+    gufo_model_free(m->file);
     source_close(&m->source);
     for (uint64_t i = 0; i < m->texts.count; i++)
         mem_free(&allocator, *(char **)records_at(&m->texts, i));

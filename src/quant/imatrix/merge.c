@@ -124,7 +124,7 @@ gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count
         m->input_count = count;
     }
     if (m->inputs == NULL ? fail_memory(error) : fill(m, options, error)) {
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         return NULL;
     }
     return m;

@@ -46,7 +46,7 @@ static bool find_with_suffix(const gufo_model *file, gufo_str name, const char *
         return false;
     memcpy(text, name.data, name.len);
     memcpy(text + name.len, suffix, len);
-    return gufo_tensor_find_str(file, (gufo_str){text, name.len + len}, out);
+    return gufo_model_tensor_find_str(file, (gufo_str){text, name.len + len}, out);
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static gufo_status add_tensors(gufo_imatrix *m, gufo_error *error)
     gufo_status status = GUFO_OK;
     gufo_str name;
 
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_tensor_count(m->file); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_model_tensor_count(m->file); i++) {
         status = model_tensor_at(m->file, i, &tensor, error);
         if (status != GUFO_OK)
             return status;
@@ -116,7 +116,8 @@ static uint32_t read_u32(const gufo_model *file, const char *key, uint32_t other
 {
     uint64_t value;
 
-    return gufo_get_u64(file, key, &value, NULL) == GUFO_OK && value <= UINT32_MAX && value > 0
+    return gufo_model_get_u64(file, key, &value, NULL) == GUFO_OK && value <= UINT32_MAX &&
+                   value > 0
                ? (uint32_t)value
                : otherwise;
 }
@@ -127,7 +128,8 @@ static gufo_status add_datasets(gufo_imatrix *m, gufo_error *error)
     gufo_array array;
     gufo_value value;
 
-    if (gufo_get_array(m->file, "imatrix.datasets", GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
+    if (gufo_model_get_array(m->file, "imatrix.datasets", GUFO_VALUE_STRING, &array, NULL) !=
+        GUFO_OK)
         return GUFO_OK;
     gufo_array_iter iter = gufo_array_start(&array);
 
@@ -327,9 +329,10 @@ static gufo_model *open_gguf(gufo_imatrix *m, gufo_error *error)
     gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP, .allocator = &m->allocator};
 
     gufo_error reason = {.code = GUFO_OK};
-    gufo_model *model = m->source.fd >= 0 ? gufo_open_fd(m->source.fd, &options, &reason)
-                                          : gufo_open_memory(m->source.base, (size_t)m->source.size,
-                                                             &options, &reason);
+    gufo_model *model =
+        m->source.fd >= 0
+            ? gufo_model_open_fd(m->source.fd, &options, &reason)
+            : gufo_model_open_memory(m->source.base, (size_t)m->source.size, &options, &reason);
 
     if (model == NULL && reason.code == GUFO_E_SHARDS)
         (void)refuse(error, GUFO_E_SHARDS,
@@ -358,7 +361,7 @@ static gufo_imatrix *open_source(gufo_imatrix *m, const gufo_imatrix_options *op
     }
     if (status != GUFO_OK) {
         (void)imatrix_fail(m, 0, status, error);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         return NULL;
     }
     return m;
@@ -406,7 +409,7 @@ gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *op
     if (status == GUFO_OK)
         return open_source(m, options, error);
     (void)imatrix_fail(m, 0, status, error);
-    gufo_imatrix_close(m);
+    gufo_imatrix_free(m);
     return NULL;
 }
 

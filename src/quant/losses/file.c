@@ -172,7 +172,7 @@ static gufo_status compare_hash(const reader *r, const char *key, uint64_t expec
 {
     uint64_t found;
 
-    if (gufo_get_u64(r->file, key, &found, NULL) != GUFO_OK)
+    if (gufo_model_get_u64(r->file, key, &found, NULL) != GUFO_OK)
         return refuse(r->error, GUFO_E_MALFORMED, "the losses are damaged: %s is missing", key);
     return found == expected ? GUFO_OK : refuse(r->error, refusal, "%s", other);
 }
@@ -182,7 +182,7 @@ static gufo_status check_identity(const reader *r, const loss_identity *identity
     gufo_str version;
     gufo_status status;
 
-    if (gufo_get_str(r->file, VERSION_KEY, &version, NULL) != GUFO_OK)
+    if (gufo_model_get_str(r->file, VERSION_KEY, &version, NULL) != GUFO_OK)
         return refuse(r->error, GUFO_E_MALFORMED, "the file does not hold losses");
     if (!gufo_str_equal(version, gufo_str_of(GUFO_VERSION_STRING)))
         return refuse(r->error, GUFO_E_CHANGED,
@@ -254,7 +254,8 @@ static gufo_status start_columns(reader *r, gufo_array_iter walks[COLUMNS])
     gufo_array array;
 
     for (int c = 0; c < COLUMNS; c++) {
-        if (gufo_get_array(r->file, columns[c].key, columns[c].type, &array, NULL) != GUFO_OK ||
+        if (gufo_model_get_array(r->file, columns[c].key, columns[c].type, &array, NULL) !=
+                GUFO_OK ||
             (c > 0 && array.count != r->count))
             return refuse(r->error, GUFO_E_MALFORMED,
                           "the losses are damaged: %s is missing, or has another number of rows",
@@ -387,7 +388,7 @@ static gufo_status open_file(const gufo_losses *l, const char *path, gufo_model 
     if (size > most_bytes(l))
         status = refuse(error, GUFO_E_MALFORMED,
                         "the file is larger than all losses of this model can be");
-    else if ((*out = gufo_open_fd(fd, &options, &reason)) == NULL)
+    else if ((*out = gufo_model_open_fd(fd, &options, &reason)) == NULL)
         status = reason.code == GUFO_E_MEMORY || reason.code == GUFO_E_IO
                      ? fail_as(error, &reason)
                      : refuse(error, GUFO_E_MALFORMED, "the file does not hold losses: %s",
@@ -412,7 +413,7 @@ gufo_status gufo_losses_read(gufo_losses *l, const char *path, uint64_t *taken, 
         fail_in(error, GUFO_FILE_INPUT, 0, path);
     if (taken != NULL)
         *taken = count;
-    gufo_close(file);
+    gufo_model_free(file);
     return status;
 }
 

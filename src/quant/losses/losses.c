@@ -50,7 +50,7 @@ static gufo_status model_has_type(const gufo_model *model, uint32_t id, bool *fo
     gufo_tensor tensor;
 
     *found = false;
-    for (uint64_t i = 0; i < gufo_tensor_count(model) && status == GUFO_OK && !*found; i++) {
+    for (uint64_t i = 0; i < gufo_model_tensor_count(model) && status == GUFO_OK && !*found; i++) {
         status = model_tensor_at(model, i, &tensor, error);
         *found = status == GUFO_OK && tensor.type == id;
     }

@@ -61,7 +61,7 @@ static bool read_number(const gufo_model *file, const char *key, uint64_t *out)
 void gufo_recipe_model_read(const gufo_model *file, gufo_recipe_model *out)
 {
     *out = (gufo_recipe_model){.architecture = {"", 0}};
-    if (gufo_get_str(file, "general.architecture", &out->architecture, NULL) != GUFO_OK ||
+    if (gufo_model_get_str(file, "general.architecture", &out->architecture, NULL) != GUFO_OK ||
         out->architecture.len > ARCHITECTURE_MAX) {
         out->architecture = gufo_str_of("");
         return;

@@ -244,11 +244,11 @@ gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
         return refuse(error, GUFO_E_ARGUMENT,
                       "the data of a pipe cannot be checked: it can be read only once");
     status = check_ends(&c, error);
-    for (uint64_t i = 0; i < gufo_tensor_count(model) && status == GUFO_OK; i++) {
+    for (uint64_t i = 0; i < gufo_model_tensor_count(model) && status == GUFO_OK; i++) {
         status = model_tensor_at(model, i, &tensor, error);
         c.total += status == GUFO_OK && has_own_data(&tensor) ? tensor.available : 0;
     }
-    for (uint64_t i = 0; i < gufo_tensor_count(model) && status == GUFO_OK; i++) {
+    for (uint64_t i = 0; i < gufo_model_tensor_count(model) && status == GUFO_OK; i++) {
         status = model_tensor_at(model, i, &tensor, error);
         if (status == GUFO_OK && has_own_data(&tensor))
             status = check_tensor(&c, &tensor, error);

@@ -21,7 +21,7 @@ static void check_adapter_type(check_context *c)
     gufo_entry entry;
     gufo_str type;
 
-    if (!gufo_metadata_find(c->model, "adapter.type", &entry))
+    if (!gufo_model_find(c->model, "adapter.type", &entry))
         schema_report(
             c, RULE_ADAPTER_TYPE,
             with_fix(at_missing("adapter.type"),
@@ -39,9 +39,9 @@ static void check_alpha(check_context *c)
     gufo_entry entry;
     double alpha;
 
-    if (!gufo_metadata_find(c->model, "adapter.lora.alpha", &entry) && c->options->base != NULL)
+    if (!gufo_model_find(c->model, "adapter.lora.alpha", &entry) && c->options->base != NULL)
         return;
-    if (!gufo_metadata_find(c->model, "adapter.lora.alpha", &entry))
+    if (!gufo_model_find(c->model, "adapter.lora.alpha", &entry))
         schema_report(c, RULE_ADAPTER_ALPHA, at_missing("adapter.lora.alpha"),
                       "key \"adapter.lora.alpha\" is missing; readers then do not scale by "
                       "alpha and rank");
@@ -129,7 +129,7 @@ static gufo_str text_of(const gufo_model *model, const char *key)
 {
     gufo_str text;
 
-    return gufo_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){"", 0};
+    return gufo_model_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){"", 0};
 }
 
 static bool is_adapter(const gufo_model *model)
@@ -162,10 +162,10 @@ static bool check_kinds(check_context *c)
     else if (chained)
         schema_report(c, RULE_ADAPTER_FILE, at_missing("general.type"),
                       "the base is an adapter, not a model");
-    else if (gufo_tensor_count(c->model) == 0)
+    else if (gufo_model_tensor_count(c->model) == 0)
         schema_report(c, RULE_ADAPTER_FILE, at_missing("general.type"),
                       "the adapter has no tensors");
-    return adapter && !chained && gufo_tensor_count(c->model) > 0;
+    return adapter && !chained && gufo_model_tensor_count(c->model) > 0;
 }
 
 static bool check_architectures(check_context *c)
@@ -186,7 +186,7 @@ static void report_other(check_context *c, const char *key, gufo_str wanted, guf
 {
     gufo_entry entry;
 
-    if (gufo_str_equal(wanted, found) || !gufo_metadata_find(c->model, key, &entry))
+    if (gufo_str_equal(wanted, found) || !gufo_model_find(c->model, key, &entry))
         return;
     schema_report(
         c, RULE_ADAPTER_OTHER_BASE, at_entry(&entry),
@@ -221,7 +221,7 @@ static void check_scale(check_context *c)
     gufo_entry entry;
     double alpha;
 
-    if (!gufo_metadata_find(c->model, key, &entry))
+    if (!gufo_model_find(c->model, key, &entry))
         schema_report(c, RULE_ADAPTER_SCALE, at_missing(key),
                       "key \"adapter.lora.alpha\" is missing: the scale of the adapter is not "
                       "known");
@@ -237,7 +237,7 @@ static void check_activation(check_context *c)
 {
     gufo_entry entry;
 
-    if (gufo_metadata_find(c->model, "adapter.alora.invocation_tokens", &entry))
+    if (gufo_model_find(c->model, "adapter.alora.invocation_tokens", &entry))
         schema_report(c, RULE_ADAPTER_ACTIVATED, at_entry(&entry),
                       "the adapter acts only on what follows its invocation tokens: it cannot be "
                       "merged into a model");
@@ -287,7 +287,7 @@ static void check_whole(check_context *c, const gufo_tensor *tensor)
     gufo_tensor pair;
 
     (void)snprintf(name, sizeof name, "%.*s%s", (int)tensor->name.len, tensor->name.data, lora_a);
-    if (gufo_tensor_find(c->model, name, &pair))
+    if (gufo_model_tensor_find(c->model, name, &pair))
         schema_report(c, RULE_ADAPTER_FIT, at_tensor(tensor),
                       "the adapter has both a tensor in place of %s and a pair for it",
                       QUOTED(tensor->name));
@@ -309,7 +309,7 @@ static void check_fit(check_context *c, const gufo_tensor *tensor, const gufo_te
         return;
     }
     (void)snprintf(name, sizeof name, "%.*s%s", (int)base->name.len, base->name.data, lora_b);
-    if (!gufo_tensor_find(c->model, name, &b))
+    if (!gufo_model_tensor_find(c->model, name, &b))
         return;
     memcpy(dims, tensor->dims, sizeof dims);
     dims[1] = b.dims[1];
@@ -324,7 +324,7 @@ static bool find_base(const check_context *c, const gufo_tensor *tensor, gufo_te
 {
     gufo_str name = name_in_base(tensor->name);
 
-    return name.len <= GUFO_MAX_NAME && gufo_tensor_find_str(c->options->base, name, base);
+    return name.len <= GUFO_MAX_NAME && gufo_model_tensor_find_str(c->options->base, name, base);
 }
 
 /* Whether the base has any of the tensors: if not, one finding says so. */
@@ -332,7 +332,7 @@ static bool check_any(check_context *c)
 {
     gufo_tensor tensor, base;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++)
         if (find_base(c, &tensor, &base))
             return true;
     schema_report(c, RULE_ADAPTER_FOREIGN, at_missing("general.base_model.0.name"),
@@ -351,7 +351,7 @@ void schema_check_base(check_context *c)
     if (!check_any(c))
         return;
     check_same(c);
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++) {
         if (find_base(c, &tensor, &base))
             check_fit(c, &tensor, &base);
         else if (!adapter_is_magnitude(tensor.name))

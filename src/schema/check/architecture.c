@@ -99,7 +99,7 @@ static void check_need(check_context *c, const gufo_arch_key *key)
 static bool absence_matters(const check_context *c)
 {
     return c->kind != KIND_VOCABULARY &&
-           gufo_metadata_count(c->model) == gufo_model_facts(c->model).claimed_metadata;
+           gufo_model_entry_count(c->model) == gufo_model_facts(c->model).claimed_metadata;
 }
 
 static void check_needs(check_context *c)
@@ -417,7 +417,7 @@ static void check_finite(check_context *c)
     gufo_entry entry;
     double number;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(c->model, i, &entry); i++)
         if (entry.key.len > own.len && entry.key.data[own.len] == '.' &&
             memcmp(entry.key.data, own.data, own.len) == 0 &&
             gufo_value_f64(&entry.value, &number, NULL) == GUFO_OK && !isfinite(number))
@@ -461,7 +461,7 @@ static void check_rwkv_head(check_context *c)
     uint64_t tokens;
 
     if (gufo_str_equal(c->architecture, gufo_str_of("rwkv")) && vocabulary_size(c, &tokens) &&
-        gufo_tensor_find(c->model, "head.weight", &head) && head.elements > 0 &&
+        gufo_model_tensor_find(c->model, "head.weight", &head) && head.elements > 0 &&
         head.dims[1] != tokens)
         schema_report(c, RULE_VOCABULARY_ROWS, at_tensor(&head),
                       "tensor \"head.weight\" has %s rows for %s tokens", GROUPED(head.dims[1]),

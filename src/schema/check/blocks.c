@@ -292,7 +292,7 @@ static void walk(block_walk *w)
 static bool sees_everything(const check_context *c)
 {
     return !c->options->single &&
-           gufo_tensor_count(c->model) == gufo_model_facts(c->model).claimed_tensors;
+           gufo_model_tensor_count(c->model) == gufo_model_facts(c->model).claimed_tensors;
 }
 
 static void sort(block_walk *w)
@@ -500,7 +500,7 @@ void schema_check_block_kinds(tensor_context *t)
     uint64_t count;
 
     if (t->c->arch == NULL || t->c->options->single ||
-        gufo_tensor_count(t->c->model) != gufo_model_facts(t->c->model).claimed_tensors ||
+        gufo_model_tensor_count(t->c->model) != gufo_model_facts(t->c->model).claimed_tensors ||
         !arch_value(t->c, gufo_str_of("block_count"), 0, &count) || t->seen_count == 0)
         return;
     check_dense(t, count);

@@ -14,7 +14,7 @@ static gufo_str text_of(const gufo_model *model, const char *key)
 {
     gufo_str text;
 
-    return gufo_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){"", 0};
+    return gufo_model_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){"", 0};
 }
 
 static subject_kind kind_of(const check_context *c)
@@ -25,7 +25,7 @@ static subject_kind kind_of(const check_context *c)
     } kinds[] = {{"adapter", KIND_ADAPTER}, {"imatrix", KIND_IMATRIX}, {"mmproj", KIND_PROJECTOR}};
     gufo_str type = text_of(c->model, "general.type");
 
-    if (gufo_tensor_count(c->model) == 0 && !c->options->single)
+    if (gufo_model_tensor_count(c->model) == 0 && !c->options->single)
         return KIND_VOCABULARY;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (gufo_str_equal(type, gufo_str_of(kinds[i].type)))

@@ -11,7 +11,7 @@
 
 static bool find_text(const check_context *c, const char *key, gufo_entry *entry)
 {
-    return gufo_metadata_find(c->model, key, entry) && entry->value.type == GUFO_VALUE_STRING;
+    return gufo_model_find(c->model, key, entry) && entry->value.type == GUFO_VALUE_STRING;
 }
 
 /* ---- layout --------------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ void schema_check_templates(check_context *c)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(c->model, i, &entry); i++)
         if (is_template_key(entry.key))
             schema_each_text(&entry, lint_text, &(lint){.c = c, .entry = &entry});
 }

@@ -125,7 +125,7 @@ static bool find_other(check_context *c, const pair_rules *rules, const gufo_ten
     if (base.len > GUFO_MAX_NAME)
         return false;
     (void)snprintf(name, sizeof name, "%.*s%s", (int)base.len, base.data, rules->suffixes[side]);
-    if (gufo_tensor_find(c->model, name, other))
+    if (gufo_model_tensor_find(c->model, name, other))
         return true;
     if (!c->options->single)
         schema_report(c, rules->pair, at_tensor(tensor), "tensor %s is present, but not %s",
@@ -137,7 +137,7 @@ void schema_check_pairs(check_context *c, const pair_rules *rules)
 {
     gufo_tensor tensor, other;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++) {
         bool first = name_ends(tensor.name, rules->suffixes[0]);
         bool second = name_ends(tensor.name, rules->suffixes[1]);
         gufo_str base = tensor.name;

@@ -127,7 +127,7 @@ static void check_texts(check_context *c)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(c->model, i, &entry); i++)
         if (str_begins(entry.key, "general.")) {
             check_empty(c, &entry);
             check_syntaxes(c, &entry);
@@ -154,7 +154,7 @@ static void check_size_label(check_context *c)
     gufo_entry entry;
     gufo_str label;
 
-    if (gufo_metadata_find(c->model, "general.size_label", &entry) &&
+    if (gufo_model_find(c->model, "general.size_label", &entry) &&
         gufo_value_str(&entry.value, &label, NULL) == GUFO_OK && label.len > 0 &&
         !is_size_label(label))
         schema_report(c, RULE_SIZE_LABEL,
@@ -201,7 +201,7 @@ static void check_numbers(check_context *c, const numbered_group *group, const g
     uint64_t number;
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(c->model, i, &entry); i++) {
         if (!number_of(entry.key, group->prefix, &number))
             continue;
         if (number < count) {
@@ -224,8 +224,8 @@ static void check_numbers(check_context *c, const numbered_group *group, const g
 static void check_group(check_context *c, const numbered_group *group)
 {
     gufo_entry counter;
-    bool counted = gufo_metadata_find(c->model, group->count, &counter);
-    uint64_t count = 0, entries = gufo_metadata_count(c->model);
+    bool counted = gufo_model_find(c->model, group->count, &counter);
+    uint64_t count = 0, entries = gufo_model_entry_count(c->model);
     uint8_t *seen;
 
     if (counted && gufo_value_u64(&counter.value, &count, NULL) != GUFO_OK)
@@ -280,12 +280,12 @@ static void check_assumed(check_context *c)
     gufo_value key;
     gufo_entry list, entry;
 
-    if (!gufo_metadata_find(c->model, "gufo.assumed", &list) ||
-        list.value.type != GUFO_VALUE_ARRAY || list.value.as.array.type != GUFO_VALUE_STRING)
+    if (!gufo_model_find(c->model, "gufo.assumed", &list) || list.value.type != GUFO_VALUE_ARRAY ||
+        list.value.as.array.type != GUFO_VALUE_STRING)
         return;
     iter = gufo_array_start(&list.value.as.array);
     while (gufo_array_next(&iter, &key))
-        if (gufo_metadata_find_str(c->model, key.as.str, &entry))
+        if (gufo_model_find_str(c->model, key.as.str, &entry))
             schema_report(c, RULE_ASSUMED, at_entry(&entry),
                           "key %s is assumed: the file that this one comes from does not say it",
                           QUOTED(key.as.str));
@@ -325,8 +325,9 @@ static void check_size(check_context *c, const gufo_name *name)
     gufo_str label;
 
     if (name->size_label.data == NULL || c->kind == KIND_PROJECTOR ||
-        gufo_get_str(c->model, "general.size_label", &label, NULL) != GUFO_OK || label.len == 0 ||
-        is_or_extends(name->size_label, label) || is_or_extends(label, name->size_label))
+        gufo_model_get_str(c->model, "general.size_label", &label, NULL) != GUFO_OK ||
+        label.len == 0 || is_or_extends(name->size_label, label) ||
+        is_or_extends(label, name->size_label))
         return;
     schema_report(c, RULE_NAME_SIZE, place_of(name->size_label),
                   "the file name has size %s, but general.size_label is %s",
@@ -339,7 +340,7 @@ static void check_encoding(check_context *c, const gufo_name *name)
     uint64_t id;
 
     if (name->encoding.data == NULL || c->kind == KIND_VOCABULARY ||
-        gufo_get_u64(c->model, "general.file_type", &id, NULL) != GUFO_OK)
+        gufo_model_get_u64(c->model, "general.file_type", &id, NULL) != GUFO_OK)
         return;
     said = name_file_type(name->encoding);
     own = gufo_file_type_by_id(id);
@@ -356,8 +357,8 @@ static void check_shard(check_context *c, gufo_str base)
     size_t prefix_len;
     bool named = gufo_shard_path_parse(c->options->path, &prefix_len, &number, &count);
 
-    bool said = gufo_get_u64(c->model, "split.no", &split_no, NULL) == GUFO_OK &&
-                gufo_get_u64(c->model, "split.count", &split_count, NULL) == GUFO_OK;
+    bool said = gufo_model_get_u64(c->model, "split.no", &split_no, NULL) == GUFO_OK &&
+                gufo_model_get_u64(c->model, "split.count", &split_count, NULL) == GUFO_OK;
 
     if (said && split_no >= split_count)
         return; /* reported with the rules of the format */

@@ -58,7 +58,7 @@ gufo_status identity_add(const gufo_model *model, identity_depth depth,
     gufo_tensor tensor;
     uint64_t sum = 0;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(model, i, &tensor); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && gufo_model_tensor_at(model, i, &tensor); i++) {
         uint64_t one = *hash;
 
         hash_chain(&one, tensor.name.data, tensor.name.len);

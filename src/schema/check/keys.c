@@ -38,7 +38,7 @@ static void check_architecture_name(check_context *c)
     gufo_finding finding;
     size_t nearest;
 
-    if (c->architecture.len == 0 || !gufo_metadata_find(c->model, "general.architecture", &entry))
+    if (c->architecture.len == 0 || !gufo_model_find(c->model, "general.architecture", &entry))
         return;
     finding = at_entry(&entry);
     if (str_span(c->architecture, 0, is_plain) < c->architecture.len)
@@ -204,7 +204,7 @@ static void report_other_name(check_context *c, rule_number rule, const gufo_ent
     gufo_finding finding = at_entry(entry);
     gufo_str name = gufo_str_of(right);
 
-    finding.fix = gufo_metadata_find(c->model, right, NULL)
+    finding.fix = gufo_model_find(c->model, right, NULL)
                       ? fix_remove(entry->key)
                       : fix_text(GUFO_FIX_RENAME, entry->key, name);
     finding.fix.certain = certain && !says_layout(right);
@@ -241,7 +241,7 @@ static void check_spelling(check_context *c, const gufo_entry *entry, const gufo
 
     if (today == NULL || !key_in_file(today, c->architecture, right))
         return;
-    both = gufo_metadata_find(c->model, right, &other);
+    both = gufo_model_find(c->model, right, &other);
     if (both && means_the_same(info) && !schema_same_value(&entry->value, &other.value))
         report_contradiction(c, entry, &other);
     else if (is_outdated(info, safe) && !is_standard(info))
@@ -294,7 +294,7 @@ static bool check_slip(check_context *c, const gufo_entry *entry, unsigned *gues
     --*guesses;
     nearest = gufo_key_nearest(entry->key, c->architecture, right);
     if (nearest == NULL || !gufo_key_accepts(nearest, &entry->value) ||
-        gufo_metadata_find(c->model, right, NULL))
+        gufo_model_find(c->model, right, NULL))
         return false;
     report_other_name(c, RULE_KEY_MISSPELT, entry, "is not known, but is nearly", right,
                       is_one_slip(entry->key, gufo_str_of(right)));
@@ -359,6 +359,6 @@ void schema_check_keys(check_context *c)
     gufo_entry entry;
 
     check_architecture_name(c);
-    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+    for (uint64_t i = 0; gufo_model_entry_at(c->model, i, &entry); i++)
         check_key(c, &entry, &guesses);
 }

@@ -14,7 +14,7 @@ static void check_keys(check_context *c)
     uint64_t tokens;
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!gufo_metadata_find(c->model, keys[i], NULL))
+        if (!gufo_model_find(c->model, keys[i], NULL))
             schema_report(c, RULE_IMATRIX_KEYS, at_missing(keys[i]),
                           "key \"%s\" is missing; some readers refuse the file", keys[i]);
     if (schema_check_number(c, "imatrix.chunk_size", &entry, &tokens) && tokens == 0)
@@ -63,7 +63,7 @@ static bool says_yes(const check_context *c, const char *key)
 {
     bool value;
 
-    return gufo_get_bool(c->model, key, &value, NULL) == GUFO_OK && value;
+    return gufo_model_get_bool(c->model, key, &value, NULL) == GUFO_OK && value;
 }
 
 void schema_check_projector(check_context *c)
@@ -79,7 +79,7 @@ void schema_check_projector(check_context *c)
                       "the projector has no encoder: neither clip.has_vision_encoder nor "
                       "clip.has_audio_encoder is true");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        typed |= gufo_metadata_find(c->model, types[i], NULL);
+        typed |= gufo_model_find(c->model, types[i], NULL);
     if (!typed)
         schema_report(c, RULE_PROJECTOR_TYPE, at_missing("clip.projector_type"),
                       "key \"clip.projector_type\" is missing; readers assume an MLP");
@@ -93,12 +93,12 @@ static void check_shard(check_context *c, size_t shard)
     const gufo_model *file = gufo_model_shard(c->model, shard);
     gufo_entry entry, first;
 
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++) {
         gufo_finding finding = at_entry(&entry);
 
         finding.shard = shard;
         if (!gufo_str_equal(entry.key, gufo_str_of("split.no")) &&
-            gufo_metadata_find_str(c->model, entry.key, &first) &&
+            gufo_model_find_str(c->model, entry.key, &first) &&
             !schema_same_value(&entry.value, &first.value))
             schema_report(c, RULE_SHARD_METADATA, finding,
                           "key %s has another value than in the first shard", QUOTED(entry.key));

@@ -165,7 +165,7 @@ void schema_check_original(check_context *c, const vocabulary *v, const token_li
                     .marks_words = v->model != NULL && strcmp(v->model->id, "bert") == 0};
     gufo_entry entry;
 
-    if (c->options->tokenizer_json == NULL || !gufo_metadata_find(c->model, JSON_KEY, &entry) ||
+    if (c->options->tokenizer_json == NULL || !gufo_model_find(c->model, JSON_KEY, &entry) ||
         entry.value.type != GUFO_VALUE_STRING)
         return;
     m.seen = mem_array(c->allocator, tokens->count / 8 + 1, 1);

@@ -234,7 +234,7 @@ static bool means_nothing(const check_context *c, const keys_read *read)
     gufo_entry entry;
 
     for (size_t i = 0; i < read->count; i++)
-        if (!gufo_metadata_find_str(c->model, read->keys[i], &entry) || is_silent(&entry))
+        if (!gufo_model_find_str(c->model, read->keys[i], &entry) || is_silent(&entry))
             return true;
     return read->count == 0;
 }

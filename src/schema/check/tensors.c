@@ -69,7 +69,7 @@ static void report_unknown(tensor_context *t, const named_tensor *v)
             schema_text(t->c, "%.*s%.*s%.*s", (int)before, name.data, (int)other.len, other.data,
                         (int)(name.len - after), name.data + after);
 
-        if (!gufo_tensor_find(t->c->model, right, NULL))
+        if (!gufo_model_tensor_find(t->c->model, right, NULL))
             finding.fix = fix_text(GUFO_FIX_RENAME_TENSOR, name, gufo_str_of(right));
     }
     schema_report(t->c, RULE_TENSOR_UNKNOWN, finding,
@@ -95,7 +95,7 @@ static void check_number(tensor_context *t, const named_tensor *v)
 
     if (!v->name.odd_number)
         return;
-    if (gufo_tensor_find(t->c->model, v->name.text, NULL))
+    if (gufo_model_tensor_find(t->c->model, v->name.text, NULL))
         schema_report(t->c, RULE_BLOCK_NUMBER, at_tensor(&v->tensor),
                       "tensor %s is %s a second time", QUOTED(v->tensor.name), QUOTED(right));
     else
@@ -167,7 +167,7 @@ static void check_all(tensor_context *t)
 {
     named_tensor v;
 
-    for (uint64_t i = 0; gufo_tensor_at(t->c->model, i, &v.tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(t->c->model, i, &v.tensor); i++) {
         tensor_name_parse(v.tensor.name, &v.name);
         check_number(t, &v);
         check_name(t, &v);
@@ -192,7 +192,7 @@ static void find_rows(tensor_context *t)
 void schema_check_tensors(check_context *c)
 {
     const gufo_allocator *memory = c->allocator;
-    uint64_t count = gufo_tensor_count(c->model);
+    uint64_t count = gufo_model_tensor_count(c->model);
     tensor_context t = {.c = c};
 
     t.vocabulary_known = vocabulary_size(c, &t.vocabulary);

@@ -14,7 +14,7 @@
 
 /* What is known of the lists; the order is that of vocabulary_list. */
 static const struct {
-    const char *name; /* as in gufo_tokenizer_model.arrays */
+    const char *name; /* as in gufo_tokenizer_info.arrays */
     const char *key;
     rule_number rule; /* broken if a model that uses the list lacks it */
     bool per_token;   /* one element for each token */
@@ -55,7 +55,7 @@ static vocabulary read_lists(const check_context *c)
 static gufo_str model_at(const void *table, size_t index)
 {
     (void)table;
-    return gufo_str_of(gufo_tokenizer_model_at(index)->id);
+    return gufo_str_of(gufo_tokenizer_info_at(index)->id);
 }
 
 static gufo_str pretokenizer_at(const void *table, size_t index)
@@ -82,7 +82,7 @@ static void check_model(check_context *c, vocabulary *v)
     static const char key[] = "tokenizer.ggml.model";
     gufo_entry entry;
 
-    if (!gufo_metadata_find(c->model, key, &entry)) {
+    if (!gufo_model_find(c->model, key, &entry)) {
         if (v->there[LIST_TOKENS])
             schema_report(c, RULE_TOKENIZER_MODEL, at_missing(key),
                           "%s is missing, although there are tokens", key);
@@ -90,7 +90,7 @@ static void check_model(check_context *c, vocabulary *v)
     }
     if (entry.value.type != GUFO_VALUE_STRING)
         return;
-    v->model = gufo_tokenizer_model_find(entry.value.as.str);
+    v->model = gufo_tokenizer_info_find(entry.value.as.str);
     if (v->model == NULL)
         report_unknown(c, RULE_TOKENIZER_MODEL, &entry, model_at, schema_tokenizer_model_count());
 }
@@ -176,7 +176,7 @@ static void check_ids(check_context *c, const vocabulary *v)
     for (size_t i = 0; i < schema_special_token_count(); i++)
         if (gufo_key_entry(c->model, gufo_special_token_at(i)->key, &entry))
             check_ids_of(c, &entry, v->count);
-    if (gufo_metadata_find(c->model, "tokenizer.ggml.suppress_tokens", &entry))
+    if (gufo_model_find(c->model, "tokenizer.ggml.suppress_tokens", &entry))
         check_ids_of(c, &entry, v->count);
     for (size_t i = 0; i < sizeof of_architecture / sizeof *of_architecture; i++)
         if (schema_arch_entry(c, &entry, "%s", of_architecture[i]))
@@ -184,7 +184,7 @@ static void check_ids(check_context *c, const vocabulary *v)
 }
 
 /* A token that is to be added must be known: by its key, or by the model. */
-static void check_added(check_context *c, const gufo_tokenizer_model *model)
+static void check_added(check_context *c, const gufo_tokenizer_info *model)
 {
     const struct {
         const char *add, *id; /* keys */
@@ -197,7 +197,7 @@ static void check_added(check_context *c, const gufo_tokenizer_model *model)
     gufo_entry entry;
 
     for (size_t i = 0; i < sizeof added / sizeof *added; i++)
-        if (gufo_metadata_find(c->model, added[i].add, &entry) &&
+        if (gufo_model_find(c->model, added[i].add, &entry) &&
             entry.value.type == GUFO_VALUE_BOOL && entry.value.as.b &&
             added[i].fallback[0] == '\0' && !gufo_key_entry(c->model, added[i].id, NULL))
             schema_report(c, RULE_TOKEN_ADDED, at_entry(&entry), "%s is true, but %s is missing",
@@ -207,16 +207,16 @@ static void check_added(check_context *c, const gufo_tokenizer_model *model)
 /* ---- more keys ------------------------------------------------------------------------------ */
 
 /* Models that are byte-level BPE: text is cut into words first. */
-static bool cuts_words(const gufo_tokenizer_model *model)
+static bool cuts_words(const gufo_tokenizer_info *model)
 {
     return str_is_word(gufo_str_of(model->id), "gpt2 hybriddna whitespace");
 }
 
-static void check_pretokenizer(check_context *c, const gufo_tokenizer_model *model)
+static void check_pretokenizer(check_context *c, const gufo_tokenizer_info *model)
 {
     static const char key[] = "tokenizer.ggml.pre";
     gufo_entry entry;
-    bool there = gufo_metadata_find(c->model, key, &entry);
+    bool there = gufo_model_find(c->model, key, &entry);
 
     if (!cuts_words(model) || (there && entry.value.type != GUFO_VALUE_STRING))
         return;
@@ -250,7 +250,7 @@ static void check_character_map(check_context *c)
     gufo_entry entry;
     uint32_t trie;
 
-    if (!gufo_metadata_find(c->model, key, &entry) || entry.value.type != GUFO_VALUE_ARRAY)
+    if (!gufo_model_find(c->model, key, &entry) || entry.value.type != GUFO_VALUE_ARRAY)
         return;
     array = &entry.value.as.array;
     if (gufo_value_type_size(array->type) != 1 || !key_is_integer(array->type) || array->count == 0)
@@ -312,8 +312,8 @@ static void check_model_name(check_context *c)
     static const char key[] = "tokenizer.ggml.model";
     gufo_entry entry;
 
-    if (gufo_metadata_find(c->model, key, &entry) && entry.value.type == GUFO_VALUE_STRING)
-        check_text(c, &entry, key, gufo_tokenizer_model_find(entry.value.as.str) != NULL);
+    if (gufo_model_find(c->model, key, &entry) && entry.value.type == GUFO_VALUE_STRING)
+        check_text(c, &entry, key, gufo_tokenizer_info_find(entry.value.as.str) != NULL);
 }
 
 static void check_file_type(check_context *c)
@@ -336,7 +336,7 @@ static void check_element_types(check_context *c)
     gufo_tensor tensor, first;
     uint64_t count = 0;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
 
         if (type != NULL && (type->flags & GUFO_ELEMENT_REMOVED) == 0 &&

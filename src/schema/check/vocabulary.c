@@ -209,7 +209,7 @@ static int byte_of(gufo_str text)
 }
 
 /* Whether text that no token covers is made of bytes. */
-static bool falls_back_to_bytes(const gufo_tokenizer_model *model)
+static bool falls_back_to_bytes(const gufo_tokenizer_info *model)
 {
     return model != NULL && str_is_word(gufo_str_of(model->id), "llama gemma4");
 }

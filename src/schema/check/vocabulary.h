@@ -44,9 +44,9 @@ typedef enum vocabulary_list {
 } vocabulary_list;
 
 typedef struct vocabulary {
-    const gufo_tokenizer_model *model; /* NULL if it is not known */
-    bool there[LIST_COUNT];            /* the key is, whatever its value */
-    bool usable[LIST_COUNT];           /* and the value is a list that can be looked at */
+    const gufo_tokenizer_info *model; /* NULL if it is not known */
+    bool there[LIST_COUNT];           /* the key is, whatever its value */
+    bool usable[LIST_COUNT];          /* and the value is a list that can be looked at */
     gufo_entry lists[LIST_COUNT];
     uint64_t count; /* of tokens, if that list is usable */
 } vocabulary;

@@ -20,7 +20,7 @@ static bool has_quantized(const check_context *c)
 {
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
 
         if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED))
@@ -77,7 +77,7 @@ static weight_count count_weights(const check_context *c, const gufo_file_type *
     weight_count count = {.total = 0};
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(c->model, i, &tensor); i++) {
         uint32_t type = tensor.type < OTHER ? tensor.type : OTHER;
 
         if (!is_counted(&tensor, claimed) ||

@@ -45,7 +45,7 @@ static uint64_t changed_parameters(census *c, const gufo_model *model, const guf
     memcpy(name, b->name.data, b->name.len);
     name[b->name.len] = '\0';
     name[b->name.len - 1] = 'a';
-    if (!gufo_tensor_find(model, name, &a))
+    if (!gufo_model_tensor_find(model, name, &a))
         return 0;
     if (checked_mul(b->elements / b->dims[0], a.dims[0], &count))
         return count;
@@ -99,7 +99,7 @@ void name_count_size(const gufo_model *model, name_text *out)
     census c = {0};
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++)
         count_tensor(&c, model, &tensor);
     if (c.experts > 0)
         add(&c, &c.shared, c.separate / c.experts);

@@ -113,7 +113,7 @@ static gufo_str text_of(const gufo_model *model, const char *key)
 {
     gufo_str text;
 
-    return gufo_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){0};
+    return gufo_model_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){0};
 }
 
 static bool text_is(const gufo_model *model, const char *key, const char *expected)
@@ -138,7 +138,7 @@ static bool has_only_nextn(const gufo_model *model)
     bool nextn = false;
     size_t at;
 
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++) {
         if (tensor.name.len > strlen("blk.0.") && str_begins(tensor.name, "blk.0."))
             return false;
         nextn = nextn || name_find(tensor.name, ".nextn.", &at);
@@ -156,7 +156,7 @@ static void find_kind(draft *d)
         d->sidecar = gufo_str_of("mtp");
     if (text_is(model, "general.type", "adapter"))
         d->type = gufo_str_of("LoRA");
-    else if (gufo_tensor_count(model) == 0)
+    else if (gufo_model_tensor_count(model) == 0)
         d->type = gufo_str_of("vocab");
 }
 
@@ -201,7 +201,7 @@ static void make_size(draft *d)
         name_sizes_agree(name_text_view(&d->size), name_text_view(&d->title.size)))
         d->size = d->title.size;
     /* The convention wants a size of every file; a vocabulary has no parameters. */
-    if (d->size.len == 0 && d->type.len > 0 && gufo_tensor_count(d->model) == 0)
+    if (d->size.len == 0 && d->type.len > 0 && gufo_model_tensor_count(d->model) == 0)
         name_set(&d->size, gufo_str_of("0B"));
 }
 
@@ -252,7 +252,7 @@ static gufo_str dominant_type(const gufo_model *model)
         uint64_t sum = 0;
         gufo_tensor tensor;
 
-        for (uint64_t j = 0; gufo_tensor_at(model, j, &tensor); j++)
+        for (uint64_t j = 0; gufo_model_tensor_at(model, j, &tensor); j++)
             if (tensor.type == type->id && sum < UINT64_MAX - tensor.elements)
                 sum += tensor.elements;
         if (sum > most) {
@@ -270,9 +270,9 @@ static gufo_str encoding_of(const gufo_model *model)
 {
     uint64_t number;
 
-    if (gufo_tensor_count(model) == 0)
+    if (gufo_model_tensor_count(model) == 0)
         return (gufo_str){0};
-    if (gufo_get_u64(model, "general.file_type", &number, NULL) == GUFO_OK &&
+    if (gufo_model_get_u64(model, "general.file_type", &number, NULL) == GUFO_OK &&
         gufo_file_type_by_id(number & ~FILE_TYPE_GUESSED) != NULL)
         return gufo_str_of(gufo_file_type_by_id(number & ~FILE_TYPE_GUESSED)->name);
     return dominant_type(model);
@@ -320,8 +320,9 @@ static void make(draft *d)
     make_size(d);
     make_fine_tune(d);
     make_version(d);
-    d->encoding = d->to_write != NULL && gufo_tensor_count(d->model) > 0 ? gufo_str_of(d->to_write)
-                                                                         : encoding_of(d->model);
+    d->encoding = d->to_write != NULL && gufo_model_tensor_count(d->model) > 0
+                      ? gufo_str_of(d->to_write)
+                      : encoding_of(d->model);
 }
 
 /* What split.no and split.count say; a file without them is the only one. */
@@ -329,7 +330,7 @@ static uint64_t split_number(const gufo_model *file, const char *key, uint64_t o
 {
     uint64_t number;
 
-    return gufo_get_u64(file, key, &number, NULL) == GUFO_OK ? number : otherwise;
+    return gufo_model_get_u64(file, key, &number, NULL) == GUFO_OK ? number : otherwise;
 }
 
 gufo_status name_suggest_as(const gufo_model *model, const char *encoding, char out[GUFO_NAME_SIZE],

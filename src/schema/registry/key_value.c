@@ -36,9 +36,9 @@ static bool find_name(const gufo_model *model, gufo_str architecture, const char
     size_t len;
 
     if (!is_of_architecture(name))
-        return gufo_metadata_find(model, name, out);
+        return gufo_model_find(model, name, out);
     if (key_put_together(name, architecture, text, &len))
-        return gufo_metadata_find_str(model, (gufo_str){text, len}, out);
+        return gufo_model_find_str(model, (gufo_str){text, len}, out);
     return model_find_entry(model, name, out, NULL) == GUFO_OK;
 }
 
@@ -91,7 +91,7 @@ static gufo_str architecture_of(const gufo_model *model, const char *key)
     gufo_str architecture = {"", 0};
 
     if (is_of_architecture(key))
-        (void)gufo_get_str(model, "general.architecture", &architecture, NULL);
+        (void)gufo_model_get_str(model, "general.architecture", &architecture, NULL);
     return architecture;
 }
 

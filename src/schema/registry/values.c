@@ -87,7 +87,7 @@ const tensor_data_layout *schema_layout_find(gufo_str name)
 /* The tables of tokenizers: registry/tokenizer_models.tsv, registry/pretokenizers.tsv,
  * registry/special_tokens.tsv. */
 
-static const gufo_tokenizer_model models[] = {
+static const gufo_tokenizer_info models[] = {
 #define ROW(id, algorithm, bos, eos, unknown, separator, padding, mask, arrays) \
     {id, algorithm, bos, eos, unknown, separator, padding, mask, arrays},
 #include "registry/tokenizer_models.inc"
@@ -106,9 +106,9 @@ static const gufo_special_token special_tokens[] = {
 #undef ROW
 };
 
-TABLE(models, gufo_tokenizer_model, schema_tokenizer_model_count, gufo_tokenizer_model_at)
+TABLE(models, gufo_tokenizer_info, schema_tokenizer_model_count, gufo_tokenizer_info_at)
 
-const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id)
+const gufo_tokenizer_info *gufo_tokenizer_info_find(gufo_str id)
 {
     return row_find(ROWS(models), id);
 }

@@ -33,7 +33,7 @@ static gufo_model *open_document(gufo_document *document, void (*close)(void *co
                                     .close = close};
     const gufo_open_options options = {.allocator = allocator};
 
-    return gufo_open_provider(&provider, &options, error);
+    return gufo_model_open_provider(&provider, &options, error);
 }
 
 gufo_model *source_over_document(gufo_document *document, const gufo_allocator *allocator,
@@ -54,7 +54,7 @@ gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text
 {
     gufo_entry entry;
 
-    return gufo_metadata_find(model, key, &entry)
+    return gufo_model_find(model, key, &entry)
                ? gufo_value_str(&entry.value, text, error)
                : refuse(error, GUFO_E_NOT_FOUND, "the model has no vocabulary (%s)", key);
 }

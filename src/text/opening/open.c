@@ -70,23 +70,22 @@ static gufo_vocab *finish(gufo_vocab *v, gufo_status status)
 {
     if (status == GUFO_OK)
         return v;
-    gufo_vocab_close(v);
+    gufo_vocab_free(v);
     return NULL;
 }
 
 /* Which tokenizer of the model is meant, where several are there. */
 static gufo_tokenizer_kind choose(const gufo_model *model, const gufo_vocab_options *options)
 {
-    bool has_json = gufo_metadata_find(model, "tokenizer.huggingface.json", NULL),
+    bool has_json = gufo_model_find(model, "tokenizer.huggingface.json", NULL),
          has_ggml = gufo_key_entry(model, "tokenizer.ggml.tokens", NULL);
 
     if (options->tokenizer != GUFO_TOKENIZER_ANY)
         return (gufo_tokenizer_kind)options->tokenizer;
     if (has_json && (!has_ggml || (options->flags & GUFO_VOCAB_ORIGINAL) != 0))
         return GUFO_TOKENIZER_HUGGINGFACE;
-    return !has_ggml && gufo_metadata_find(model, "tokenizer.rwkv.world", NULL)
-               ? GUFO_TOKENIZER_RWKV
-               : GUFO_TOKENIZER_GGML;
+    return !has_ggml && gufo_model_find(model, "tokenizer.rwkv.world", NULL) ? GUFO_TOKENIZER_RWKV
+                                                                             : GUFO_TOKENIZER_GGML;
 }
 
 static unsigned threads_of(const gufo_vocab_options *options)
@@ -116,7 +115,7 @@ static gufo_status fill_as(gufo_vocab *v, const gufo_model *model,
     }
     if (status == GUFO_OK)
         status = fill(v, made != NULL ? made : model, options->pre, error);
-    gufo_close(made);
+    gufo_model_free(made);
     return status;
 }
 
@@ -142,7 +141,7 @@ gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str config, const gufo_voca
     return v != NULL ? finish(v, original_fill(v, json, config, threads_of(options), error)) : NULL;
 }
 
-void gufo_vocab_close(gufo_vocab *vocab)
+void gufo_vocab_free(gufo_vocab *vocab)
 {
     gufo_vocab *v = vocab;
     gufo_allocator allocator;

@@ -316,7 +316,7 @@ static bool has_architecture(const gufo_model *model, const char *wanted)
 {
     gufo_str name = {0};
 
-    return gufo_get_str(model, "general.architecture", &name, NULL) == GUFO_OK &&
+    return gufo_model_get_str(model, "general.architecture", &name, NULL) == GUFO_OK &&
            gufo_str_equal(name, gufo_str_of(wanted));
 }
 

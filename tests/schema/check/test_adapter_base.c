@@ -186,12 +186,12 @@ static findings check_pair(void (*damage)(model *), void (*change)(model *))
         change(&b);
     document = model_document(&b);
     header = document_header(document, &size);
-    opened = gufo_open_memory(header, size, &metadata_only, &error);
+    opened = gufo_model_open_memory(header, size, &metadata_only, &error);
     check(opened != NULL, "%s", error.message);
     options.base = opened;
     findings_init(&found);
     model_check_with(&a, &options, keep_pair, &found);
-    gufo_close(opened);
+    gufo_model_free(opened);
     gufo_document_free(document);
     model_free(&a);
     model_free(&b);

@@ -376,7 +376,7 @@ static void test_hostile_counts(void **state)
 static void check_vocabulary(const char *path)
 {
     gufo_error error = no_error();
-    gufo_model *file = gufo_open(path, NULL, &error);
+    gufo_model *file = gufo_model_open(path, NULL, &error);
     findings found;
 
     check(file != NULL, "%s: %s", path, error.message);
@@ -387,7 +387,7 @@ static void check_vocabulary(const char *path)
         findings_print(&found);
     check_u64(found.count, 0, "%s", path);
     findings_free(&found);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 static void test_real_vocabularies(void **state)

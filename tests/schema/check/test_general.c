@@ -366,7 +366,7 @@ static void test_no_judge(void **state)
         put_text(d, "tokenizer.chat_template", cases[i].text);
         check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
         header = document_header(d, &size);
-        file = gufo_open_memory(header, size, NULL, &error);
+        file = gufo_model_open_memory(header, size, NULL, &error);
         check(file != NULL, "%s", error.message);
         check_ok(gufo_check(file, &options, findings_add, &found, &error), &error, "check");
         check_u64(findings_of(&found, "template-syntax"), cases[i].place != NULL, "%s",
@@ -377,7 +377,7 @@ static void test_no_judge(void **state)
                   "%s", findings_get(&found, "template-syntax", 0)->message);
         check_u64(findings_of(&found, "template-danger"), 0, "%s", cases[i].text);
         findings_free(&found);
-        gufo_close(file);
+        gufo_model_free(file);
         gufo_document_free(d);
     }
 }
@@ -401,7 +401,7 @@ static void test_limit(void **state)
     }
     check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
     header = document_header(d, &size);
-    file = gufo_open_memory(header, size, NULL, &error);
+    file = gufo_model_open_memory(header, size, NULL, &error);
     check(file != NULL, "%s", error.message);
     check_ok(gufo_check(file, &options, findings_add, &found, &error), &error, "check");
     check_u64(findings_of(&found, "url"), 21, "addresses");
@@ -410,7 +410,7 @@ static void test_limit(void **state)
     check_u64(findings_of(&found, "key-unprefixed"), 21, "keys");
     check(found.count <= 3 * 21, "%zu in all", found.count);
     findings_free(&found);
-    gufo_close(file);
+    gufo_model_free(file);
     gufo_document_free(d);
 }
 

@@ -85,7 +85,7 @@ static void test_rules(void **state)
 static void check_file_of(const char *path)
 {
     gufo_error error = no_error();
-    gufo_model *file = gufo_open(path, NULL, &error);
+    gufo_model *file = gufo_model_open(path, NULL, &error);
     findings found;
 
     check(file != NULL, "%s", error.message);
@@ -95,7 +95,7 @@ static void check_file_of(const char *path)
         findings_print(&found);
     check_u64(found.count, 0, "findings");
     findings_free(&found);
-    gufo_close(file);
+    gufo_model_free(file);
 }
 
 /* What this library writes, from either format. */
@@ -112,7 +112,7 @@ static void test_own_files(void **state)
 
         free(written(m, GUFO_IMATRIX_GGUF, path.text, &len));
         check_file_of(path.text);
-        gufo_imatrix_close(m);
+        gufo_imatrix_free(m);
         builder_free(&sources[i]);
     }
     folder_remove(&f);

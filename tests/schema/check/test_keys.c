@@ -229,7 +229,7 @@ static gufo_model *open_plan(gufo_document *d, const char *label)
 
     check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "%s", label);
     header = document_header(d, &size);
-    file = gufo_open_memory(header, size, NULL, &error);
+    file = gufo_model_open_memory(header, size, NULL, &error);
     check(file != NULL, "%s: %s", label, error.message);
     return file;
 }
@@ -246,7 +246,7 @@ static kept_hint hint_of(const char *key, const char *text)
     put_text(d, key, text);
     file = open_plan(d, key);
     check_ok(gufo_check(file, &options, keep_hint, &kept, &error), &error, "%s", key);
-    gufo_close(file);
+    gufo_model_free(file);
     gufo_document_free(d);
     return kept;
 }
@@ -329,13 +329,13 @@ static void check_type_of_key(const char *key, int type)
         put_text(d, "general.architecture", "llama");
     file = open_plan(d, key);
     check_ok(gufo_check(file, &options, count_wrong_type, &found, &error), &error, "%s", key);
-    check(gufo_metadata_find(file, key, &entry), "%s", key);
+    check(gufo_model_find(file, key, &entry), "%s", key);
     check_u64(found.count,
               gufo_key_accepts(gufo_key_find(gufo_str_of(key), gufo_str_of("llama")), &entry.value)
                   ? 0
                   : 1,
               "%s, type %d", key, type);
-    gufo_close(file);
+    gufo_model_free(file);
     gufo_document_free(d);
 }
 

@@ -66,10 +66,10 @@ static void test_no_memory(void **state)
 
         snprintf(fuzz, sizeof fuzz, "%s/fuzz", source);
         path = path_join(fuzz, seeds[i]);
-        file = gufo_open(path.text, NULL, &error);
+        file = gufo_model_open(path.text, NULL, &error);
         check(file != NULL, "%s", error.message);
         fail_each(file, seeds[i]);
-        gufo_close(file);
+        gufo_model_free(file);
     }
 }
 

@@ -79,10 +79,10 @@ static shard_findings check_set(const set *s)
 
     (void)write_shard(s, 1);
     findings_init(&kept.found);
-    opened = gufo_open(first.text, NULL, &error);
+    opened = gufo_model_open(first.text, NULL, &error);
     check(opened != NULL, "%s", error.message);
     check_ok(gufo_check(opened, &model_level, keep_shard, &kept, &error), &error, "check");
-    gufo_close(opened);
+    gufo_model_free(opened);
     return kept;
 }
 

@@ -670,11 +670,11 @@ static void test_field(void **state)
         (void)snprintf(name, sizeof name, "ggml-vocab-%s.gguf", v.name);
         path_text path = path_join(where.text, name);
         const gufo_check_options options = {.level = GUFO_LEVEL_MODEL, .path = path.text};
-        file = gufo_open(path.text, NULL, &error);
+        file = gufo_model_open(path.text, NULL, &error);
         check(file != NULL, "%s: %s", name, error.message);
         check_ok(gufo_check(file, &options, expect_rule, &v, &error), &error, "%s", name);
         check_u64(v.found, v.rule != NULL ? 1 : 0, "%s", name);
-        gufo_close(file);
+        gufo_model_free(file);
     }
 }
 

@@ -438,13 +438,13 @@ static gufo_status suggest_of(gufo_document *d, const char *type, char out[GUFO_
     gufo_open_options only_metadata = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE};
     size_t size;
     const void *header = document_header(d, &size);
-    gufo_model *file = gufo_open_memory(header, size, &only_metadata, error);
+    gufo_model *file = gufo_model_open_memory(header, size, &only_metadata, error);
 
     check(file != NULL, "%s", error->message);
     gufo_status status = type != NULL ? name_suggest_as(file, type, out, error)
                                       : gufo_name_suggest(file, 0, out, error);
 
-    gufo_close(file);
+    gufo_model_free(file);
     gufo_document_free(d);
     return status;
 }
@@ -711,7 +711,7 @@ static void test_suggest_set(void **state)
     (void)state;
     write_shard(&f, &first, 0, "x-00001-of-00002.gguf");
     write_shard(&f, &second, 1, "x-00002-of-00002.gguf");
-    gufo_model *set = gufo_open(folder_path(&f, "x-00001-of-00002.gguf").text, NULL, &error);
+    gufo_model *set = gufo_model_open(folder_path(&f, "x-00001-of-00002.gguf").text, NULL, &error);
 
     check(set != NULL, "%s", error.message);
     check_ok(gufo_name_suggest(set, 0, text, &error), &error, "first");
@@ -719,7 +719,7 @@ static void test_suggest_set(void **state)
     check_ok(gufo_name_suggest(set, 1, text, &error), &error, "second");
     check_str(gufo_str_of(text), "Tiny-0.008K-v1.0-F32-00002-of-00002.gguf", "second");
     check_status(gufo_name_suggest(set, 2, text, &error), GUFO_E_RANGE, &error, "third");
-    gufo_close(set);
+    gufo_model_free(set);
     folder_remove(&f);
 }
 
@@ -737,11 +737,11 @@ static void test_too_many_shards(void **state)
     (void)gufo_document_set_text(d, "general.size_label", "7B", NULL);
     check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
     const void *header = document_header(d, &size);
-    gufo_model *file = gufo_open_memory(header, size, &only_metadata, &error);
+    gufo_model *file = gufo_model_open_memory(header, size, &only_metadata, &error);
 
     check(file != NULL, "%s", error.message);
     check_status(gufo_name_suggest(file, 0, text, &error), GUFO_E_RANGE, &error, "100000");
-    gufo_close(file);
+    gufo_model_free(file);
     gufo_document_free(d);
 }
 

@@ -14,7 +14,7 @@ static void open_document(opened *o)
     size_t size;
     const void *header = document_header(o->document, &size);
 
-    o->model = gufo_open_memory(header, size, NULL, &error);
+    o->model = gufo_model_open_memory(header, size, NULL, &error);
     check(o->model != NULL, "%s", error.message);
 }
 
@@ -36,7 +36,7 @@ static opened open_keys(const char *keys)
 
 static void close_keys(opened *o)
 {
-    gufo_close(o->model);
+    gufo_model_free(o->model);
     gufo_document_free(o->document);
 }
 

@@ -289,13 +289,13 @@ static void test_tensor_needs(void **state)
 
 static void test_tokenizers(void **state)
 {
-    const gufo_tokenizer_model *model;
+    const gufo_tokenizer_info *model;
     const gufo_pretokenizer *pre, *last = NULL;
     const gufo_special_token *token;
 
     (void)state;
-    for (size_t i = 0; (model = gufo_tokenizer_model_at(i)) != NULL; i++) {
-        check(gufo_tokenizer_model_find(gufo_str_of(model->id)) == model, "%s", model->id);
+    for (size_t i = 0; (model = gufo_tokenizer_info_at(i)) != NULL; i++) {
+        check(gufo_tokenizer_info_find(gufo_str_of(model->id)) == model, "%s", model->id);
         check(model->algorithm[0] != '\0', "%s", model->id);
     }
     for (size_t i = 0; (pre = gufo_pretokenizer_at(i)) != NULL; last = pre, i++) {
@@ -309,12 +309,12 @@ static void test_tokenizers(void **state)
         check(gufo_key_today(gufo_str_of(token->key), gufo_str_of("")) == info, "%s", token->key);
         check(token->role[0] != '\0', "%s", token->key);
     }
-    model = gufo_tokenizer_model_find(gufo_str_of("bert"));
+    model = gufo_tokenizer_info_find(gufo_str_of("bert"));
     check(model != NULL && strcmp(model->separator, "102") == 0 && strcmp(model->eos, "") == 0 &&
               strcmp(model->arrays, "tokens token_type") == 0,
           "bert");
     check(gufo_pretokenizer_at(schema_pretokenizer_count()) == NULL, "past the end");
-    check(gufo_tokenizer_model_at(schema_tokenizer_model_count()) == NULL, "past the end");
+    check(gufo_tokenizer_info_at(schema_tokenizer_model_count()) == NULL, "past the end");
     check(gufo_special_token_at(schema_special_token_count()) == NULL, "past the end");
     check(gufo_pretokenizer_find(gufo_str_of("llama")) == NULL, "llama is none");
 }

@@ -287,7 +287,7 @@ static void test_tokenizers(void **state)
     if (!table_open(&t, "data/registry/tokenizer_models.tsv"))
         skip();
     for (; table_row(&t, 8); count++)
-        check(gufo_tokenizer_model_find(gufo_str_of(t.columns[0])) != NULL, "%s", t.columns[0]);
+        check(gufo_tokenizer_info_find(gufo_str_of(t.columns[0])) != NULL, "%s", t.columns[0]);
     check(count >= 10, "%zu", count);
     check(table_open(&t, "data/registry/pretokenizers.tsv"), "pretokenizers");
     for (count = 0; table_row(&t, 2); count++) {

@@ -33,7 +33,7 @@ static int open_input(copying *job, bool *done)
     for (size_t i = 0; i < gufo_model_shard_count(job->model); i++) {
         const gufo_model *file = gufo_model_shard(job->model, i);
 
-        if (gufo_tensor_count(file) == 0 || gufo_model_has_data(file))
+        if (gufo_model_tensor_count(file) == 0 || gufo_model_has_data(file))
             continue;
         return report_as(CODE_USAGE, job->input, "tensor data cannot be read from a pipe");
     }
@@ -224,7 +224,7 @@ int copying_run(copying *job, copying_planner *plan)
     if (code == CODE_OK && !done)
         report_copy(job);
     gufo_job_free(job->plan);
-    gufo_close(job->model);
+    gufo_model_free(job->model);
     signals_reading(NULL);
     return code;
 }

@@ -26,7 +26,7 @@ typedef enum foreign_use {
 } foreign_use;
 
 /* Opens such a model.  Tensors of old files have the types that nearly every such file gets, and
- * what they lack is assumed, or missing.  Closed with gufo_close. */
+ * what they lack is assumed, or missing.  Closed with gufo_model_free. */
 gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *error);
 
 /* Reports what the import of such a model warns of. */

@@ -190,9 +190,9 @@ static gufo_model *open_file(const char *path, uint32_t open_flags, gufo_error *
         .flags = open_flags, .name = path, .max_depth = options_max_depth()};
 
     if (path_is_standard(path))
-        return gufo_open_fd(STDIN_FILENO, &options, error);
+        return gufo_model_open_fd(STDIN_FILENO, &options, error);
     if (!foreign_file_find(path, NULL))
-        return gufo_open(path, &options, error);
+        return gufo_model_open(path, &options, error);
     return foreign_file_open(path, FOREIGN_SEEN, error);
 }
 
@@ -225,8 +225,8 @@ gufo_model *input_open_model(const char *path, uint32_t open_flags)
 bool input_is_part(const gufo_model *model, uint64_t *number, uint64_t *count)
 {
     if (gufo_model_shard_count(model) > 1 ||
-        gufo_get_u64(model, "split.count", count, NULL) != GUFO_OK || *count <= 1 ||
-        gufo_get_u64(model, "split.no", number, NULL) != GUFO_OK || *number >= *count)
+        gufo_model_get_u64(model, "split.count", count, NULL) != GUFO_OK || *count <= 1 ||
+        gufo_model_get_u64(model, "split.no", number, NULL) != GUFO_OK || *number >= *count)
         return false;
     ++*number;
     return true;
@@ -283,7 +283,7 @@ int input_open_data(input *in, const char *path, const input_options *options, c
 
 void input_close(input *in)
 {
-    gufo_close(in->model);
+    gufo_model_free(in->model);
     *in = (input){0};
     signals_reading(NULL);
 }

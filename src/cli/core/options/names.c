@@ -27,7 +27,7 @@ bool glob_matches(const char *glob, gufo_str name)
 
 bool glob_next_entry(const char *glob, const gufo_model *model, uint64_t *next, gufo_entry *out)
 {
-    while (gufo_metadata_at(model, (*next)++, out))
+    while (gufo_model_entry_at(model, (*next)++, out))
         if (glob_matches(glob, out->key))
             return true;
     return false;
@@ -35,7 +35,7 @@ bool glob_next_entry(const char *glob, const gufo_model *model, uint64_t *next, 
 
 bool glob_next_tensor(const char *glob, const gufo_model *model, uint64_t *next, gufo_tensor *out)
 {
-    while (gufo_tensor_at(model, (*next)++, out))
+    while (gufo_model_tensor_at(model, (*next)++, out))
         if (glob_matches(glob, out->name))
             return true;
     return false;

@@ -28,7 +28,7 @@ static gufo_status read_factors(const gufo_model *model, gufo_str name, factors 
     gufo_tensor t;
 
     *out = (factors){.name = name};
-    if (!gufo_tensor_find_str(model, name, &t) || t.n_dims != 1 || t.elements == 0 ||
+    if (!gufo_model_tensor_find_str(model, name, &t) || t.n_dims != 1 || t.elements == 0 ||
         t.elements > MOST_FACTORS)
         return GUFO_OK;
     out->values = mem_array(&default_allocator, t.elements, sizeof *out->values);

@@ -169,7 +169,7 @@ static bool add_keys(json_t *root, const gufo_model *model, gufo_str architectur
     gufo_entry entry;
     gufo_array tokens;
 
-    for (uint64_t i = 0; gufo_metadata_at(model, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_model_entry_at(model, i, &entry); i++) {
         gufo_str path = path_of_entry(model, architecture, &entry);
         json_t *value = model_key_value(&entry.value);
 
@@ -256,7 +256,7 @@ static bool add_tensors(json_t *root, const gufo_model *model)
     gufo_tensor t;
     const char *name;
 
-    for (uint64_t i = 0; memory && gufo_tensor_at(model, i, &t); i++)
+    for (uint64_t i = 0; memory && gufo_model_tensor_at(model, i, &t); i++)
         memory = add_tensor(tensors, blocks, &t);
     json_object_foreach(blocks, name, list)
     {

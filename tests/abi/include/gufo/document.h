@@ -30,7 +30,7 @@ extern "C" {
 typedef struct gufo_document gufo_document;
 
 typedef enum gufo_document_flags {
-    /* New content may also be anything that gufo_open accepts. */
+    /* New content may also be anything that gufo_model_open accepts. */
     GUFO_DOCUMENT_AS_READ = 1,
     /* The same with GUFO_OPEN_AS_GGML: keys of any bytes and any length but 0. */
     GUFO_DOCUMENT_AS_GGML = 2,
@@ -147,7 +147,7 @@ GUFO_API gufo_status gufo_document_set_f64(gufo_document *document, const char *
 /* Sets every key of a model that `select` chooses (NULL: all), with its exact bits, except
  * gufo.padding.  The model must outlive the document.  *copied (may be NULL) is their number, also
  * after a failure, which leaves those that were copied before.  The call refuses only what
- * gufo_open refuses. */
+ * gufo_model_open refuses. */
 GUFO_API gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model *model,
                                                 gufo_select_fn *select, void *context,
                                                 uint64_t *copied, gufo_error *error);
@@ -223,7 +223,7 @@ GUFO_API gufo_status gufo_document_add_tensor(gufo_document *document, gufo_str 
                                               const gufo_element_type *type, uint32_t n_dims,
                                               const uint64_t *dims, gufo_error *error);
 /* The same for a type of any id, with the bytes of its data: for data that the caller copies
- * without the next functions.  The call refuses only what gufo_open refuses, and, with
+ * without the next functions.  The call refuses only what gufo_model_open refuses, and, with
  * GUFO_E_ARGUMENT, a size that contradicts type and dims (0: the size that they imply). */
 GUFO_API gufo_status gufo_document_add_raw_tensor(gufo_document *document, gufo_str name,
                                                   uint32_t type, uint32_t n_dims,

@@ -47,14 +47,14 @@ typedef struct gufo_edit_options {
     uint64_t reserved[4];            /* must be zero */
 } gufo_edit_options;
 
-/* Opens a regular file and locks it against other edits (flock) until gufo_edit_close.  GUFO_E_IO
+/* Opens a regular file and locks it against other edits (flock) until gufo_edit_free.  GUFO_E_IO
  * with EBUSY if another process is editing it, GUFO_E_CHANGED if it has just been replaced,
- * GUFO_E_ARGUMENT if an interrupted edit has to be recovered first; else as gufo_open.  `options`
+ * GUFO_E_ARGUMENT if an interrupted edit has to be recovered first; else as gufo_model_open.  `options`
  * may be NULL. */
 GUFO_MUST_USE GUFO_API gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options,
                                                  gufo_error *error);
 /* NULL is allowed. */
-GUFO_API void gufo_edit_close(gufo_edit *edit);
+GUFO_API void gufo_edit_free(gufo_edit *edit);
 /* The file as it is.  Views into it are invalid after gufo_edit_apply. */
 GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
 /* The result: made from the model, and changed by the caller.  It belongs to the edit.  Where
@@ -206,7 +206,7 @@ typedef struct gufo_merge_options {
 } gufo_merge_options;
 
 /* Plans to merge a shard set into one file.  The keys named above are dropped, except the
- * alignment.  gufo_open has checked most of the rules about a set; this function checks that the
+ * alignment.  gufo_model_open has checked most of the rules about a set; this function checks that the
  * input is a set, and compares gufo.split.id where it is present.  GUFO_E_SHARDS. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_merge(const gufo_model *input,
                                                 const gufo_merge_options *options,

@@ -123,7 +123,7 @@ GUFO_API bool gufo_key_entry(const gufo_model *model, const char *key, gufo_entr
  * value, or that of another key.  False if neither exists. */
 GUFO_API bool gufo_key_value(const gufo_model *model, const char *key, gufo_value *out);
 
-/* That value, converted as gufo_value_* does.  Errors as gufo_get_u64. */
+/* That value, converted as gufo_value_* does.  Errors as gufo_model_get_u64. */
 GUFO_API gufo_status gufo_key_u64(const gufo_model *model, const char *key, uint64_t *out,
                                   gufo_error *error);
 GUFO_API gufo_status gufo_key_f64(const gufo_model *model, const char *key, double *out,
@@ -239,16 +239,16 @@ GUFO_API unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_sh
 /* ==== Tokenizers ============================================================================= */
 
 /* A value of tokenizer.ggml.model.  registry/tokenizer_models.tsv */
-typedef struct gufo_tokenizer_model {
+typedef struct gufo_tokenizer_info {
     const char *id;        /* "llama" */
     const char *algorithm; /* "SentencePiece BPE (merge by score)" */
     const char *bos, *eos, *unknown, *separator, *padding, *mask; /* default ids; "" for none */
     const char
         *arrays; /* the arrays that it needs, with blanks between: "tokens scores token_type" */
-} gufo_tokenizer_model;
+} gufo_tokenizer_info;
 
-GUFO_API const gufo_tokenizer_model *gufo_tokenizer_model_at(size_t index); /* NULL past the end */
-GUFO_API const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id);
+GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_at(size_t index); /* NULL past the end */
+GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_find(gufo_str id);
 
 /* A value of tokenizer.ggml.pre: how text is split before byte-level BPE.
  * registry/pretokenizers.tsv
