@@ -1,0 +1,5 @@
+import sys
+
+import gguf
+
+sys.modules[__name__] = gguf

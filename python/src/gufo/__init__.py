@@ -1,0 +1,86 @@
+"""GGUF files: read, check, change, quantize and write them.
+
+Everything of the package ``gguf`` is here under the same names: ``import gufo as gguf`` works.  A module is loaded when
+one of its names is used, so that a program pays only for what it uses.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .constants import *
+    from .tensor_mapping import *
+
+# The names of the modules; what is in none of them is in constants.
+_MODULES = {
+    "_core": "Error",
+    "lazy": "LazyBase LazyMeta LazyNumpyTensor",
+    "gguf_reader": "GGUFReader READER_SUPPORTED_VERSIONS ReaderField ReaderTensor",
+    "gguf_writer": "GGUFValue GGUFWriter SHARD_NAME_FORMAT TensorInfo WriterState",
+    "quants": "BF16 IQ1_M IQ1_S IQ2_S IQ2_XS IQ2_XXS IQ3_S IQ3_XXS IQ4_NL IQ4_XS MXFP4 NVFP4 Q2_K Q3_K Q4_0 Q4_1 Q4_K "
+              "Q5_0 Q5_1 Q5_K Q6_K Q8_0 QuantError TQ1_0 TQ2_0 dequantize np_roundf quant_shape_from_byte_shape "
+              "quant_shape_to_byte_shape quantize",
+    "tensor_mapping": "TensorNameMap get_tensor_name_map",
+    "vocab": "BaseVocab BpeVocab LlamaHfVocab MistralTokenizer MistralTokenizerType MistralVocab NoVocab "
+             "SentencePieceProcessor SentencePieceTokenizer SentencePieceVocab SpecialVocab Tekkenizer Vocab "
+             "bytes_to_unicode get_one_valid_tokenizer_file",
+    "utility": "LocalTensor LocalTensorRange RemoteTensor SafetensorRemote SafetensorsLocal fill_templated_filename "
+               "model_weight_count_rounded_notation naming_convention size_label",
+    "metadata": "Metadata",
+}
+
+# What gguf's modules import, they export: programs use such names too.
+_IMPORTED = {
+    "abc": "ABC ABCMeta abstractmethod",
+    "collections": "OrderedDict",
+    "dataclasses": "dataclass",
+    "enum": "Enum IntEnum auto",
+    "io": "BufferedWriter",
+    "math": "ceil log2 prod",
+    "numpy.typing": "DTypeLike",
+    "pathlib": "Path",
+    "string": "ascii_letters digits",
+    "typing": "Any Callable ClassVar IO Iterable Literal Mapping NamedTuple Optional Protocol Sequence TypeVar Union "
+              "runtime_checkable",
+}
+_IMPORTED_MODULES = {name: name for name in "json logging math os re shutil struct sys tempfile yaml".split()}
+_IMPORTED_MODULES |= {"np": "numpy", "npt": "numpy.typing", "gguf": __name__}
+
+_HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names.split()}
+_HOME |= {name: module for module, names in _IMPORTED.items() for name in names.split()}
+
+
+def _find(name: str) -> object:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in _IMPORTED_MODULES:
+        return import_module(_IMPORTED_MODULES[name])
+    if name in _MODULES or name == "constants":
+        return import_module(f"{__name__}.{name}")
+    if name == "__version__":
+        return getattr(import_module(f"{__name__}._core"), "version")
+    if name == "logger":
+        return import_module("logging").getLogger(__name__)
+    if name == "__all__":
+        return [other for other in __dir__() if not other.startswith("_")]
+    if not name.startswith("_"):
+        return getattr(import_module(f"{__name__}.constants"), name)
+    raise AttributeError(name)
+
+
+def __getattr__(name: str) -> object:
+    try:
+        found = _find(name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    if name != "__all__":
+        globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    constants = vars(import_module(f"{__name__}.constants"))
+    names = {*globals(), *_HOME, *_IMPORTED_MODULES, *_MODULES, "constants", "logger", "__version__"}
+    return sorted(names.union(name for name in constants if not name.startswith("_")))

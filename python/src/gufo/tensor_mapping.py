@@ -1,0 +1,73 @@
+"""From the names that tensors have in the frameworks to those that they have in GGUF files."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Iterable, Iterator, Mapping
+
+from .constants import MODEL_ARCH, MODEL_TENSOR, MODEL_TENSORS, TENSOR_NAMES
+from .hf_names import ARCH_BLOCK_NAMES, BLOCK_NAMES, MODEL_NAMES
+
+_Names = dict[MODEL_TENSOR, tuple[str, ...]]
+
+
+class TensorNameMap:
+    """The names of all tensors of one architecture with so many blocks; names go without .weight and .bias."""
+
+    mappings_cfg: ClassVar[_Names] = MODEL_NAMES
+    block_mappings_cfg: ClassVar[_Names] = BLOCK_NAMES
+    arch_block_mappings_cfg: ClassVar[dict[MODEL_ARCH, _Names]] = ARCH_BLOCK_NAMES
+
+    mapping: dict[str, tuple[MODEL_TENSOR, str]]
+
+    def __init__(self, arch: MODEL_ARCH, n_blocks: int) -> None:
+        has = set(MODEL_TENSORS.get(arch, ()))
+        block_names = {**self.block_mappings_cfg, **self.arch_block_mappings_cfg.get(arch, {})}
+        self.mapping = dict(_pairs(self.mappings_cfg, has))
+        in_block = list(_pairs(block_names, has))
+        for block in map(str, range(n_blocks)):
+            for name, (tensor, target) in in_block:
+                self.mapping[name.replace("{bid}", block)] = (tensor, target.replace("{bid}", block))
+
+    def get_type_and_name(self, key: str, try_suffixes: Iterable[str] = ()) -> tuple[MODEL_TENSOR, str] | None:
+        """The tensor, and its name with the suffix that the key has; None where the key is no name."""
+        found = self.mapping.get(key)
+        if found is not None:
+            return found
+        for suffix in try_suffixes:
+            if key.endswith(suffix):
+                found = self.mapping.get(key[:len(key) - len(suffix)])
+                if found is not None:
+                    return found[0], found[1] + suffix
+        return None
+
+    def get_name(self, key: str, try_suffixes: Iterable[str] = ()) -> str | None:
+        found = self.get_type_and_name(key, try_suffixes)
+        return found[1] if found else None
+
+    def get_type(self, key: str, try_suffixes: Iterable[str] = ()) -> MODEL_TENSOR | None:
+        found = self.get_type_and_name(key, try_suffixes)
+        return found[0] if found else None
+
+    def __getitem__(self, key: str) -> str:
+        return self.mapping[key][1]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.mapping
+
+    def __repr__(self) -> str:
+        return repr(self.mapping)
+
+
+def _pairs(names: Mapping[MODEL_TENSOR, tuple[str, ...]],
+           has: set[MODEL_TENSOR]) -> Iterator[tuple[str, tuple[MODEL_TENSOR, str]]]:
+    """Every name of the tensors that there are, that in GGUF files first."""
+    for tensor, others in names.items():
+        if tensor in has:
+            target = (tensor, TENSOR_NAMES[tensor])
+            yield target[1], target
+            for name in others:
+                yield name, target
+
+
+def get_tensor_name_map(arch: MODEL_ARCH, n_blocks: int) -> TensorNameMap:
+    return TensorNameMap(arch, n_blocks)

@@ -1,0 +1,46 @@
+"""The names of the packages: gguf is gufo, and both have every name that the reference package has."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import gguf
+import gufo
+
+NAMES = (Path(__file__).parent / "gguf_names.txt").read_text().split()
+MODULES = "constants tensor_mapping".split()
+
+
+@pytest.mark.parametrize("package", [gufo, gguf])
+def test_every_name_is_listed(package: ModuleType) -> None:
+    assert set(NAMES) - set(dir(package)) == set()
+
+
+def test_names_are_those_of_gguf(peer: ModuleType) -> None:
+    assert {name for name in dir(peer) if not name.startswith("_")} - {*NAMES, "scripts"} == set()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_are_the_same(name: str) -> None:
+    ours = importlib.import_module(f"gufo.{name}")
+    assert importlib.import_module(f"gguf.{name}") is ours
+    assert getattr(gguf, name) is getattr(gufo, name) is ours
+
+
+def test_unknown_name() -> None:
+    for package in (gufo, gguf):
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            getattr(package, "nothing")
+
+
+@pytest.mark.parametrize("package", ["gufo", "gguf"])
+def test_import_loads_nothing_that_is_not_used(package: str) -> None:
+    program = f"import sys, {package}; print('numpy' in sys.modules, 'gufo.constants' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
