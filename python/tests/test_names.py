@@ -14,7 +14,7 @@ import gguf
 import gufo
 
 NAMES = (Path(__file__).parent / "gguf_names.txt").read_text().split()
-MODULES = "constants tensor_mapping".split()
+MODULES = "constants metadata tensor_mapping utility".split()
 
 
 @pytest.mark.parametrize("package", [gufo, gguf])

@@ -11,7 +11,9 @@ from importlib import import_module
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .constants import *
+    from .metadata import *
     from .tensor_mapping import *
+    from .utility import *
 
 # The names of the modules; what is in none of them is in constants.
 _MODULES = {
