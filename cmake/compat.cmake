@@ -15,7 +15,7 @@ file(GLOB_RECURSE compat_sources CONFIGURE_DEPENDS src/compat/*.c)
 # ---- standalone -------------------------------------------------------------------------------
 
 add_library(gguf_objects OBJECT ${compat_sources})
-set_target_properties(gguf_objects PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_LIBRARIES})
+set_target_properties(gguf_objects PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_PIC})
 target_include_directories(gguf_objects PRIVATE ${compat_headers} include src)
 target_link_libraries(gguf_objects PRIVATE gufo_flags)
 

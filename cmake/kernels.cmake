@@ -25,7 +25,7 @@ endif()
 function(add_kernels level)
     string(TOUPPER ${level} upper)
     add_library(gufo_kernels_${level} OBJECT ${kernel_sources})
-    set_target_properties(gufo_kernels_${level} PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_LIBRARIES})
+    set_target_properties(gufo_kernels_${level} PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_PIC})
     target_include_directories(gufo_kernels_${level} PRIVATE include src)
     target_link_libraries(gufo_kernels_${level} PRIVATE gufo_flags)
     target_compile_definitions(gufo_kernels_${level} PRIVATE

@@ -25,6 +25,12 @@ if(GUFO_IMPORT) # reads tokenizers with it
 endif()
 option(GUFO_LEGACY "Read the formats before GGUF, and GGUF 1 and 2 (the room legacy, gufo migrate)" ON)
 option(GUFO_LIBRARIES "Build libraries for other programs; without, for the command and the tests alone" ON)
+option(GUFO_PYTHON "Build the Python package (python/README.md)" OFF)
+# Shared libraries are made of it.
+set(GUFO_PIC OFF)
+if(GUFO_LIBRARIES OR GUFO_PYTHON)
+    set(GUFO_PIC ON)
+endif()
 option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_WERROR "Treat warnings as errors" OFF)
 option(GUFO_VECTOR_KERNELS "Build kernels for instruction sets beside plain C" ON)

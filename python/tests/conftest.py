@@ -42,3 +42,15 @@ def shared() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("GUFO_SHARED names no folder with real files")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def vocabularies(shared: Path) -> list[Path]:
+    """Vocabularies of real models."""
+    return sorted((shared / "data/vocab").glob("*.gguf"))
+
+
+@pytest.fixture(scope="session")
+def seeds() -> Path:
+    """The folder of small files, good and damaged ones."""
+    return Path(os.environ.get("GUFO_SOURCE", Path(__file__).resolve().parents[2])) / "fuzz/seeds"

@@ -1,0 +1,91 @@
+# The Python package: the extension gufo._core with the libraries inside, and the package around it as BUILD/python/gufo,
+# for PYTHONPATH=BUILD/python.  python/setup.py packages what is there.
+#
+# The build for a wheel has no tests and no libraries for others; with GUFO_MINIMAL the extension has libgufo alone.
+
+if(NOT GUFO_PYTHON)
+    return()
+endif()
+
+set(GUFO_PYTHON_PROGRAM /usr/bin/python3 CACHE FILEPATH "The Python that the package is built and tested with")
+execute_process(COMMAND ${GUFO_PYTHON_PROGRAM} -c "import sysconfig; print(sysconfig.get_path('include'), end='')"
+    OUTPUT_VARIABLE python_include COMMAND_ERROR_IS_FATAL ANY)
+if(NOT EXISTS ${python_include}/Python.h)
+    message(FATAL_ERROR "not found: ${python_include}/Python.h\n    sudo apt install python3-dev")
+endif()
+
+set(python_folder ${PROJECT_BINARY_DIR}/python)
+
+# ---- extension ----------------------------------------------------------------------------------
+
+file(GLOB python_core_sources CONFIGURE_DEPENDS python/core/*.c)
+add_library(gufo_python_core MODULE ${python_core_sources})
+set_target_properties(gufo_python_core PROPERTIES PREFIX "" OUTPUT_NAME _core SUFFIX .abi3.so
+    LIBRARY_OUTPUT_DIRECTORY ${python_folder}/gufo GUFO_NOT_COUNTED ON)
+target_include_directories(gufo_python_core SYSTEM PRIVATE ${python_include})
+target_link_libraries(gufo_python_core PRIVATE gufo_flags Threads::Threads)
+foreach(room import text template digest)
+    if(TARGET gufo_${room}_internal)
+        string(TOUPPER CORE_${room} definition)
+        target_compile_definitions(gufo_python_core PRIVATE ${definition})
+        target_link_libraries(gufo_python_core PRIVATE gufo_${room}_internal)
+    endif()
+endforeach()
+target_link_libraries(gufo_python_core PRIVATE gufo_internal)
+file(CONFIGURE OUTPUT ${python_folder}/core.map @ONLY CONTENT "{ global: PyInit__core; local: *; };\n")
+target_link_options(gufo_python_core PRIVATE LINKER:--gc-sections
+    LINKER:--version-script,${python_folder}/core.map $<$<CONFIG:Release>:LINKER:--strip-all>)
+
+# ---- package ------------------------------------------------------------------------------------
+
+# python_package(NAME FOLDER): the files of a package as links in BUILD/python/NAME.
+function(python_package name folder)
+    file(GLOB_RECURSE old LIST_DIRECTORIES FALSE ${python_folder}/${name}/*)
+    foreach(file IN LISTS old)
+        if(IS_SYMLINK ${file}) # perhaps to a file that is no longer there
+            file(REMOVE ${file})
+        endif()
+    endforeach()
+    file(GLOB_RECURSE files RELATIVE ${PROJECT_SOURCE_DIR}/${folder} CONFIGURE_DEPENDS
+        ${folder}/*.py ${folder}/*.pyi ${folder}/py.typed)
+    foreach(file IN LISTS files)
+        cmake_path(GET file PARENT_PATH subfolder)
+        file(MAKE_DIRECTORY ${python_folder}/${name}/${subfolder})
+        file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder}/${file} ${python_folder}/${name}/${file} SYMBOLIC)
+    endforeach()
+endfunction()
+
+# python_module(NAME SCRIPT): gufo/NAME.py, which python/generate/SCRIPT.py makes of the registry.
+set(python_modules "")
+function(python_module name script)
+    set(out ${python_folder}/gufo/${name}.py)
+    add_custom_command(OUTPUT ${out}
+        COMMAND ${GUFO_PYTHON_PROGRAM} -B ${PROJECT_SOURCE_DIR}/python/generate/${script}.py
+            ${PROJECT_SOURCE_DIR}/registry ${table_folder}/registry ${PROJECT_SOURCE_DIR}/include/gufo ${out}
+        DEPENDS ${python_tables} gufo_pages VERBATIM COMMENT "Module gufo.${name}")
+    set(python_modules ${python_modules} ${out} PARENT_SCOPE)
+endfunction()
+
+python_package(gufo python/src/gufo)
+python_package(gguf python/gguf/src/gguf)
+file(GLOB python_tables CONFIGURE_DEPENDS python/generate/*.py registry/*.tsv registry/python/*.tsv include/gufo/*.def)
+list(APPEND python_tables ${page_table_files})
+python_module(constants constants)
+python_module(hf_names tensor_mapping)
+add_custom_target(gufo_python ALL DEPENDS ${python_modules})
+add_dependencies(gufo_python gufo_python_core)
+
+# ---- tests --------------------------------------------------------------------------------------
+
+# One for each file; skipped where a package that tests need is not there (tests/conftest.py says which).
+if(GUFO_BUILD_TESTS)
+    file(GLOB python_tests CONFIGURE_DEPENDS python/tests/test_*.py)
+    foreach(file IN LISTS python_tests)
+        get_filename_component(name ${file} NAME_WE)
+        string(REPLACE "test_" "python." name ${name})
+        add_test(NAME ${name}
+            COMMAND ${GUFO_PYTHON_PROGRAM} -m pytest -q -p no:cacheprovider ${file})
+        set_tests_properties(${name} PROPERTIES LABELS python TIMEOUT 300
+            ENVIRONMENT "${test_environment};PYTHONPATH=${python_folder};PYTHONDONTWRITEBYTECODE=1")
+    endforeach()
+endif()

@@ -1,0 +1,617 @@
+/* Models: entries, tensors, and their bytes.
+ *
+ *     numpy array -> memoryview -> View -> Model -> gufo_model -> map, or the caller's buffer
+ *
+ * A view counts as a user of its model.  close() of a model that has users raises BufferError, as
+ * that of mmap does; whoever drops the model leaves the map to its views. */
+#include "core.h"
+
+#include <structmember.h>
+
+static core_model *self_of(PyObject *object)
+{
+    return (core_model *)object;
+}
+
+/* The module's types are final, so that each knows its module. */
+static PyObject *type_of(PyObject *object)
+{
+    return (PyObject *)Py_TYPE(object);
+}
+
+static const gufo_model *opened(PyObject *object)
+{
+    if (self_of(object)->model == NULL)
+        PyErr_SetString(PyExc_ValueError, "the model is closed");
+    return self_of(object)->model;
+}
+
+const gufo_model *core_model_use(PyObject *module, PyObject *object)
+{
+    if (type_of(object) != core_get(module, CORE_MODEL)) {
+        PyErr_Format(PyExc_TypeError, "expected a gufo._core.Model, not %R", type_of(object));
+        return NULL;
+    }
+    if (opened(object) != NULL)
+        self_of(object)->users++;
+    return self_of(object)->model;
+}
+
+void core_model_leave(PyObject *object)
+{
+    self_of(object)->users--;
+}
+
+/* ---- opening and closing ---------------------------------------------------------------------- */
+
+PyObject *core_model_new(PyObject *module, gufo_model *model, PyObject *keeps)
+{
+    core_model *self =
+        (core_model *)PyType_GenericAlloc((PyTypeObject *)core_get(module, CORE_MODEL), 0);
+
+    if (self == NULL) {
+        gufo_model_free(model);
+        return NULL;
+    }
+    self->model = model;
+    self->keeps = Py_XNewRef(keeps);
+    return (PyObject *)self;
+}
+
+typedef struct opening {
+    const gufo_input *input;
+    gufo_open_options options;
+    gufo_model *model;
+} opening;
+
+static gufo_status open_input(void *context, const gufo_run *run, gufo_error *error)
+{
+    opening *o = context;
+    const gufo_input *input = o->input;
+
+    (void)run;
+    if (input->kind == GUFO_INPUT_PATH)
+        o->model = gufo_model_open(input->path, &o->options, error);
+    else if (input->kind == GUFO_INPUT_FD)
+        o->model = gufo_model_open_fd(input->fd, &o->options, error);
+    else
+        o->model = gufo_model_open_memory(input->data, input->size, &o->options, error);
+    return o->model == NULL ? error->code : GUFO_OK;
+}
+
+static PyObject *core_open(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"source", "flags", "name", NULL};
+    core_call call = {.brief = true};
+    opening o = {.model = NULL};
+    core_source source;
+    PyObject *object, *model;
+    unsigned flags = 0;
+    const char *name = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$Iz:open", names, &object, &flags, &name) ||
+        core_source_get(object, &source) < 0)
+        return NULL;
+    o.input = &source.input;
+    o.options.flags = flags;
+    o.options.name = name;
+    model = core_do(module, &call, open_input, &o) ? core_model_new(module, o.model, NULL) : NULL;
+    if (model == NULL)
+        core_source_release(&source);
+    else
+        self_of(model)->source = source;
+    return model;
+}
+
+static void end(core_model *self)
+{
+    gufo_model *model = self->model;
+
+    self->model = NULL;
+    gufo_model_free(model);
+    core_source_release(&self->source);
+    Py_CLEAR(self->keeps);
+}
+
+static PyObject *model_close(PyObject *object, PyObject *none)
+{
+    core_model *self = self_of(object);
+
+    (void)none;
+    if (self->users > 0) {
+        PyErr_Format(PyExc_BufferError,
+                     "cannot close the model: %zd views or calls still use its data", self->users);
+        return NULL;
+    }
+    end(self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *model_enter(PyObject *object, PyObject *none)
+{
+    (void)none;
+    return opened(object) == NULL ? NULL : Py_NewRef(object);
+}
+
+static PyObject *model_exit(PyObject *object, PyObject *exception)
+{
+    (void)exception;
+    return model_close(object, NULL);
+}
+
+static PyObject *model_closed(PyObject *object, void *none)
+{
+    (void)none;
+    return PyBool_FromLong(self_of(object)->model == NULL);
+}
+
+static int model_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(type_of(object));
+    Py_VISIT(self_of(object)->source.buffer.obj);
+    Py_VISIT(self_of(object)->keeps);
+    return 0;
+}
+
+static void model_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    PyObject_GC_UnTrack(object);
+    if (self_of(object)->weak != NULL)
+        PyObject_ClearWeakRefs(object);
+    end(self_of(object));
+    PyObject_GC_Del(object);
+    Py_DECREF(type);
+}
+
+/* ---- facts ------------------------------------------------------------------------------------ */
+
+/* An offset, or None. */
+static PyObject *offset_object(uint64_t offset)
+{
+    return offset == GUFO_NO_OFFSET ? Py_NewRef(Py_None) : PyLong_FromUnsignedLongLong(offset);
+}
+
+static PyObject *name_object(const char *name)
+{
+    return name == NULL ? Py_NewRef(Py_None) : PyUnicode_DecodeFSDefault(name);
+}
+
+static PyObject *model_facts(PyObject *object, PyObject *none)
+{
+    const gufo_model *model = opened(object);
+    gufo_facts facts;
+
+    (void)none;
+    if (model == NULL)
+        return NULL;
+    facts = gufo_model_facts(model);
+    return Py_BuildValue(
+        "{sIsssIsNsKsKsKsKsKsKsnsN}", "version", facts.version, "byte_order",
+        facts.byte_order == GUFO_BIG_ENDIAN ? "big" : "little", "alignment", facts.alignment,
+        "is_made", PyBool_FromLong(facts.is_made), "size", (unsigned long long)facts.size,
+        "infos_end", (unsigned long long)facts.infos_end, "data_offset",
+        (unsigned long long)facts.data_offset, "data_size", (unsigned long long)facts.data_size,
+        "claimed_metadata", (unsigned long long)facts.claimed_metadata, "claimed_tensors",
+        (unsigned long long)facts.claimed_tensors, "shards",
+        (Py_ssize_t)gufo_model_shard_count(model), "name", name_object(gufo_model_name(model)));
+}
+
+/* A list of what `item` makes of each index below `count`. */
+static PyObject *list_of(const gufo_model *model, uint64_t count,
+                         PyObject *(*item)(const gufo_model *model, uint64_t index))
+{
+    PyObject *list = PyList_New((Py_ssize_t)count);
+
+    for (uint64_t i = 0; list != NULL && i < count; i++) {
+        PyObject *one = item(model, i);
+
+        if (one == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SetItem(list, (Py_ssize_t)i, one);
+    }
+    return list;
+}
+
+static PyObject *entry_tuple(const gufo_model *model, uint64_t index)
+{
+    gufo_entry entry = {.key = {NULL, 0}};
+    const gufo_value *value = &entry.value;
+    int elements = -1;
+    unsigned long long count = 1;
+
+    gufo_model_entry_at(model, index, &entry);
+    if (value->type == GUFO_VALUE_ARRAY) {
+        elements = (int)value->as.array.type;
+        count = value->as.array.count;
+    } else if (value->type == GUFO_VALUE_STRING) {
+        count = value->as.str.len;
+    }
+    return Py_BuildValue("(y#iiKNNN)", entry.key.data == NULL ? "" : entry.key.data,
+                         (Py_ssize_t)entry.key.len, (int)value->type, elements, count,
+                         offset_object(entry.offset), offset_object(entry.value_offset),
+                         offset_object(entry.end));
+}
+
+static PyObject *model_entries(PyObject *object, PyObject *none)
+{
+    const gufo_model *model = opened(object);
+
+    (void)none;
+    return model == NULL ? NULL : list_of(model, gufo_model_entry_count(model), entry_tuple);
+}
+
+static PyObject *dims_tuple(const gufo_tensor *tensor)
+{
+    PyObject *tuple = PyTuple_New((Py_ssize_t)tensor->n_dims);
+
+    for (uint32_t i = 0; tuple != NULL && i < tensor->n_dims; i++) {
+        PyObject *dim = PyLong_FromUnsignedLongLong(tensor->dims[i]);
+
+        if (dim == NULL)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SetItem(tuple, (Py_ssize_t)i, dim);
+    }
+    return tuple;
+}
+
+static PyObject *tensor_tuple(const gufo_model *model, uint64_t index)
+{
+    gufo_tensor tensor = {.type = 0};
+
+    gufo_model_tensor_at(model, index, &tensor);
+    return Py_BuildValue("(y#INKNKNI)", tensor.name.data == NULL ? "" : tensor.name.data,
+                         (Py_ssize_t)tensor.name.len, tensor.type, dims_tuple(&tensor),
+                         (unsigned long long)tensor.elements, offset_object(tensor.offset),
+                         (unsigned long long)tensor.size, offset_object(tensor.info_offset),
+                         tensor.shard);
+}
+
+static PyObject *model_tensors(PyObject *object, PyObject *none)
+{
+    const gufo_model *model = opened(object);
+
+    (void)none;
+    return model == NULL ? NULL : list_of(model, gufo_model_tensor_count(model), tensor_tuple);
+}
+
+/* ---- entries ---------------------------------------------------------------------------------- */
+
+/* Entry `index`; false with an exception. */
+static bool entry_of(PyObject *object, Py_ssize_t index, gufo_entry *entry)
+{
+    const gufo_model *model = opened(object);
+
+    if (model == NULL)
+        return false;
+    if (index >= 0 && gufo_model_entry_at(model, (uint64_t)index, entry))
+        return true;
+    PyErr_Format(PyExc_IndexError, "no entry has the index %zd: the model has %llu", index,
+                 (unsigned long long)gufo_model_entry_count(model));
+    return false;
+}
+
+static PyObject *model_value(PyObject *object, PyObject *args)
+{
+    Py_ssize_t index;
+    gufo_entry entry;
+
+    if (!PyArg_ParseTuple(args, "n:value", &index) || !entry_of(object, index, &entry))
+        return NULL;
+    return core_value(type_of(object), &entry.value);
+}
+
+static bool array_of(PyObject *object, Py_ssize_t index, gufo_entry *entry)
+{
+    if (!entry_of(object, index, entry))
+        return false;
+    if (entry->value.type == GUFO_VALUE_ARRAY)
+        return true;
+    PyErr_Format(PyExc_TypeError, "entry %zd is no array", index);
+    return false;
+}
+
+static PyObject *model_strings(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"index", "first", "count", NULL};
+    Py_ssize_t index, first = 0, count = -1;
+    gufo_entry entry;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|nn:strings", names, &index, &first,
+                                     &count) ||
+        !array_of(object, index, &entry))
+        return NULL;
+    return core_strings(type_of(object), &entry.value.as.array, first, count);
+}
+
+static PyObject *model_numbers(PyObject *object, PyObject *args)
+{
+    Py_ssize_t index;
+    gufo_entry entry;
+    gufo_array array;
+    gufo_error error;
+    PyObject *bytes;
+
+    if (!PyArg_ParseTuple(args, "n:numbers", &index) || !array_of(object, index, &entry))
+        return NULL;
+    array = entry.value.as.array;
+    bytes = PyBytes_FromStringAndSize(NULL,
+                                      (Py_ssize_t)(array.count * gufo_value_type_size(array.type)));
+    if (bytes != NULL &&
+        gufo_array_read(&array, 0, array.count, PyBytes_AsString(bytes), &error) != GUFO_OK) {
+        Py_DECREF(bytes);
+        return core_raise(type_of(object), &error);
+    }
+    return bytes;
+}
+
+static PyObject *model_parts(PyObject *object, PyObject *args)
+{
+    Py_ssize_t index;
+    gufo_entry entry;
+
+    if (!PyArg_ParseTuple(args, "n:parts", &index) || !array_of(object, index, &entry))
+        return NULL;
+    return core_parts(&entry);
+}
+
+/* ---- data of tensors -------------------------------------------------------------------------- */
+
+typedef struct view {
+    PyObject_HEAD PyObject *model;
+    const void *data;
+    Py_ssize_t size;
+} view;
+
+static int view_get(PyObject *object, Py_buffer *buffer, int flags)
+{
+    view *self = (view *)object;
+
+    return PyBuffer_FillInfo(buffer, object, (void *)(uintptr_t)self->data, self->size, 1, flags);
+}
+
+static void view_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    core_model_leave(((view *)object)->model);
+    Py_DECREF(((view *)object)->model);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+/* A memoryview of bytes of the model. */
+static PyObject *view_new(PyObject *model, const void *data, uint64_t size)
+{
+    view *self =
+        (view *)PyType_GenericAlloc((PyTypeObject *)core_get(type_of(model), CORE_VIEW), 0);
+    PyObject *memory;
+
+    if (self == NULL)
+        return NULL;
+    self_of(model)->users++;
+    self->model = Py_NewRef(model);
+    self->data = data;
+    self->size = (Py_ssize_t)size;
+    memory = PyMemoryView_FromObject((PyObject *)self);
+    Py_DECREF(self);
+    return memory;
+}
+
+static bool tensor_of(PyObject *object, Py_ssize_t index, gufo_tensor *tensor)
+{
+    const gufo_model *model = opened(object);
+
+    if (model == NULL)
+        return false;
+    if (index >= 0 && gufo_model_tensor_at(model, (uint64_t)index, tensor))
+        return true;
+    PyErr_Format(PyExc_IndexError, "no tensor has the index %zd: the model has %llu", index,
+                 (unsigned long long)gufo_model_tensor_count(model));
+    return false;
+}
+
+typedef struct reading {
+    const gufo_model *model;
+    gufo_tensor tensor;
+    uint64_t first_row, rows;
+    void *out;
+} reading;
+
+#define READ_AT_ONCE (8u << 20)
+
+static gufo_status read_raw(void *context, const gufo_run *run, gufo_error *error)
+{
+    reading *r = context;
+
+    for (uint64_t at = 0; at < r->tensor.size; at += READ_AT_ONCE) {
+        uint64_t left = r->tensor.size - at;
+        gufo_status status =
+            gufo_tensor_read_raw(r->model, &r->tensor, at, (char *)r->out + at,
+                                 (size_t)(left < READ_AT_ONCE ? left : READ_AT_ONCE), error);
+
+        if (status != GUFO_OK)
+            return status;
+        if (!run->progress(run->progress_context, at, r->tensor.size))
+            return GUFO_E_STOPPED;
+    }
+    return GUFO_OK;
+}
+
+static gufo_status decode_rows(void *context, const gufo_run *run, gufo_error *error)
+{
+    reading *r = context;
+
+    return gufo_tensor_decode(r->model, &r->tensor, r->first_row, r->rows, r->out, run, error);
+}
+
+/* Work on data of the model, which is in use meanwhile. */
+static bool do_reading(PyObject *object, const core_call *call, core_work *work, reading *r)
+{
+    bool well;
+
+    r->model = core_model_use(type_of(object), object);
+    if (r->model == NULL)
+        return false;
+    well = core_do(type_of(object), call, work, r);
+    core_model_leave(object);
+    return well;
+}
+
+static PyObject *model_data(PyObject *object, PyObject *args)
+{
+    Py_ssize_t index;
+    core_call call = {.threads = 0};
+    reading r = {.rows = 0};
+    const void *raw;
+    PyObject *bytes;
+
+    if (!PyArg_ParseTuple(args, "n:data", &index) || !tensor_of(object, index, &r.tensor))
+        return NULL;
+    raw = gufo_tensor_raw(self_of(object)->model, &r.tensor);
+    if (raw != NULL)
+        return view_new(object, raw, r.tensor.size);
+    call.brief = r.tensor.size <= READ_AT_ONCE;
+    bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)r.tensor.size);
+    if (bytes == NULL)
+        return NULL;
+    r.out = PyBytes_AsString(bytes);
+    if (!do_reading(object, &call, read_raw, &r))
+        Py_CLEAR(bytes);
+    return bytes;
+}
+
+/* The rows of a tensor, and whether [first, first + count) are some of them. */
+static bool rows_fit(const gufo_tensor *tensor, Py_ssize_t first, Py_ssize_t count)
+{
+    uint64_t rows = tensor->dims[0] == 0 ? 0 : tensor->elements / tensor->dims[0];
+
+    if (first >= 0 && count >= 0 && (uint64_t)first <= rows &&
+        (uint64_t)count <= rows - (uint64_t)first)
+        return true;
+    PyErr_Format(PyExc_IndexError, "rows %zd to %zd are not in the tensor, which has %llu", first,
+                 first + count, (unsigned long long)rows);
+    return false;
+}
+
+#define BRIEF_ELEMENTS (1u << 18)
+
+static PyObject *model_decode(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"index", "first_row", "rows", "out", "threads", "progress", NULL};
+    Py_ssize_t index, first, rows;
+    core_call call = {.threads = 0};
+    reading r = {.rows = 0};
+    Py_buffer out;
+    bool well;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "nnnw*|IO:decode", names, &index, &first,
+                                     &rows, &out, &call.threads, &call.progress))
+        return NULL;
+    well = tensor_of(object, index, &r.tensor) && rows_fit(&r.tensor, first, rows) &&
+           core_has_room(&out, (uint64_t)rows * r.tensor.dims[0], sizeof(float));
+    if (well) {
+        r.first_row = (uint64_t)first;
+        r.rows = (uint64_t)rows;
+        r.out = out.buf;
+        call.brief = r.rows * r.tensor.dims[0] <= BRIEF_ELEMENTS;
+        well = do_reading(object, &call, decode_rows, &r);
+    }
+    PyBuffer_Release(&out);
+    return well ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---- types ------------------------------------------------------------------------------------ */
+
+static PyMethodDef model_methods[] = {
+    {"close", model_close, METH_NOARGS, "Close it; BufferError if views of its data are alive."},
+    {"__enter__", model_enter, METH_NOARGS, NULL},
+    {"__exit__", model_exit, METH_VARARGS, NULL},
+    {"facts", model_facts, METH_NOARGS, "facts() -> dict: version, byte order, sizes."},
+    {"entries", model_entries, METH_NOARGS,
+     "entries() -> list of (key, type, element type or -1, count, offset, value offset, end)."},
+    {"value", model_value, METH_VARARGS, "value(index) -> str, int, float, bool, or list."},
+    CORE_METHOD("strings", model_strings, "strings(index, first=0, count=-1) -> list of str."),
+    {"numbers", model_numbers, METH_VARARGS, "numbers(index) -> bytes in machine order."},
+    {"parts", model_parts, METH_VARARGS,
+     "parts(index) -> bytes: offset, count (uint64), value type, whether a leaf (uint32) of each "
+     "piece of an array: headers of inner arrays, numbers, lengths and texts."},
+    {"tensors", model_tensors, METH_NOARGS,
+     "tensors() -> list of (name, type, dims, elements, offset, size, info offset, shard)."},
+    {"data", model_data, METH_VARARGS,
+     "data(index) -> memoryview of the map, or bytes where none exists."},
+    CORE_METHOD("decode", model_decode,
+                "decode(index, first_row, rows, out, threads=0, progress=None): rows as float32."),
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef model_getset[] = {
+    {"closed", model_closed, NULL, "Whether it is closed.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef model_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(core_model, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot model_slots[] = {
+    {Py_tp_doc, "A model that is open: open() makes it."},
+    {Py_tp_methods, model_methods},
+    {Py_tp_getset, model_getset},
+    {Py_tp_members, model_members},
+    {Py_tp_traverse, CORE_SLOT(model_traverse)},
+    {Py_tp_dealloc, CORE_SLOT(model_dealloc)},
+    {0, NULL},
+};
+
+static PyType_Spec model_spec = {
+    .name = "gufo._core.Model",
+    .basicsize = sizeof(core_model),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = model_slots,
+};
+
+static PyType_Slot view_slots[] = {
+    {Py_bf_getbuffer, CORE_SLOT(view_get)},
+    {Py_tp_dealloc, CORE_SLOT(view_dealloc)},
+    {0, NULL},
+};
+
+static PyType_Spec view_spec = {
+    .name = "gufo._core.View",
+    .basicsize = sizeof(view),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = view_slots,
+};
+
+static PyMethodDef functions[] = {
+    CORE_METHOD("open", core_open,
+                "open(source, *, flags=0, name=None) -> Model\n\n"
+                "source: a path, a file that is open, or its content in an object with a buffer."),
+    {NULL, NULL, 0, NULL},
+};
+
+static const core_constant constants[] = {
+    {"OPEN_LENIENT", GUFO_OPEN_LENIENT},
+    {"OPEN_NO_MAP", GUFO_OPEN_NO_MAP},
+    {"OPEN_METADATA_ONLY", GUFO_OPEN_METADATA_ONLY},
+    {"OPEN_AS_GGML", GUFO_OPEN_AS_GGML},
+    {"OPEN_NO_READ_AHEAD", GUFO_OPEN_NO_READ_AHEAD},
+    {"OPEN_INCOMPLETE", GUFO_OPEN_INCOMPLETE},
+    {NULL, 0},
+};
+
+static int set_up(PyObject *module)
+{
+    if (core_add_type(module, CORE_MODEL, &model_spec, "Model") < 0 ||
+        core_add_type(module, CORE_VIEW, &view_spec, NULL) < 0)
+        return -1;
+    return core_add_constants(module, constants);
+}
+
+const core_part core_part_model = {functions, set_up};
