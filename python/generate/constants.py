@@ -12,8 +12,7 @@ HEAD = '''\
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum, auto
-from typing import Any
+from enum import Enum, IntEnum
 
 GGUF_MAGIC = 0x46554747
 GGUF_VERSION = 3
@@ -25,7 +24,7 @@ QK_K = 256
 GET_TYPE = '''\
 
     @staticmethod
-    def get_type(val: Any) -> GGUFValueType:
+    def get_type(val: object) -> GGUFValueType:
         """The type that a value gets where none is given; ValueError where none fits."""
         for kinds, name in _VALUE_TYPES:
             if isinstance(val, kinds):

@@ -10,6 +10,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from . import constants as constants, metadata as metadata, tensor_mapping as tensor_mapping, utility as utility
     from .constants import *
     from .metadata import *
     from .tensor_mapping import *
@@ -72,14 +73,15 @@ def _find(name: str) -> object:
     raise AttributeError(name)
 
 
-def __getattr__(name: str) -> object:
-    try:
-        found = _find(name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    if name != "__all__":
-        globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # a checker would take any name for one of the package
+    def __getattr__(name):
+        try:
+            found = _find(name)
+        except AttributeError:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        if name != "__all__":
+            globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

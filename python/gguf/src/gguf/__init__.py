@@ -1,16 +1,13 @@
 """The package gguf: gufo under another name.  Its modules are those of gufo, so enums and classes are the same."""
 
-from __future__ import annotations
-
 import gufo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gufo import *
-
-
-def __getattr__(name: str) -> object:
-    return getattr(gufo, name)
+else:
+    def __getattr__(name):
+        return getattr(gufo, name)
 
 
 def __dir__() -> list[str]:
