@@ -32,12 +32,12 @@ gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json)
     return config_read_json(r->config, name, LARGEST_FILE, json, r->error);
 }
 
-/* With its text a table takes about the twelvefold of that, where it is merges of letters: `"a b",` is a row of 32, in a
- * list that doubles.  Other files take less. */
+/* With its text a table takes at most the seventeenfold of that, where it is merges of letters: `"a b",` is a row of
+ * 32, and a list that doubles is there twice while it grows.  Other files take less. */
 gufo_status reading_tables(tokenizer_reading *r, const char *name, read_tokenizer_file *read,
                            tokenizer_file **out)
 {
-    enum { MEMORY = 12 };
+    enum { MEMORY = 17 };
     buffer bytes = {.allocator = r->allocator};
     bool found = false;
     gufo_status status = reading_file(r, name, &bytes, &found);
