@@ -11,7 +11,16 @@
  *     model.c    models: entries, tensors, data
  *     value.c    values of entries as Python objects
  *     check.c    findings
- *     codec.c    element types */
+ *     codec.c    element types
+ *     fields.c   structs of the library as dicts, by tables
+ *     given.c    values of entries that Python gives
+ *     quantize.c jobs
+ *     edit.c     edits
+ *     compare.c  differences
+ *     estimate.c memory that a model needs to run
+ *     text.c     vocabularies: ids of texts, texts of ids
+ *     template.c chat templates
+ *     convert.c  models in other formats */
 #ifndef GUFO_PYTHON_CORE_H
 #define GUFO_PYTHON_CORE_H
 
@@ -40,7 +49,11 @@ typedef enum core_object {
     CORE_ERROR_CLASSES, /* dict: class of Python -> class that is an Error, too */
     CORE_MODEL,         /* type Model */
     CORE_VIEW,          /* type of what memoryviews of models hold on to */
-    CORE_OBJECTS,       /* their number */
+    CORE_JOB,           /* types Job, Edit, Vocab, Decoder */
+    CORE_EDIT,
+    CORE_VOCAB,
+    CORE_DECODER,
+    CORE_OBJECTS, /* their number */
 } core_object;
 
 /* The object, borrowed.  `module` is the module, or one of its types. */

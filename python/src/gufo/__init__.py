@@ -11,9 +11,17 @@ from importlib import import_module
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import constants as constants, metadata as metadata, tensor_mapping as tensor_mapping, utility as utility
+    from ._core import Error as Error
+    from ._core import version as __version__
     from .constants import *
+    from .differences import *
+    from .edits import *
+    from .estimates import *
+    from .jobs import *
     from .metadata import *
+    from .models import *
     from .tensor_mapping import *
+    from .text import *
     from .utility import *
 
 # The names of the modules; what is in none of them is in constants.
@@ -32,6 +40,14 @@ _MODULES = {
     "utility": "LocalTensor LocalTensorRange RemoteTensor SafetensorRemote SafetensorsLocal fill_templated_filename "
                "model_weight_count_rounded_notation naming_convention size_label",
     "metadata": "Metadata",
+    "models": "Entry Finding Findings Model Tensor Tensors open validate",
+    "jobs": "Job JobTensor Output convert",
+    "edits": "Change Edit EditPlan edit recover",
+    "text": "Token Tokenizer Tokens tokenizer",
+    "estimates": "Estimate EstimateDevice estimate",
+    "differences": "Diff EntryDiff TensorDiff ValuesDiff diff",
+    "notebook": "",
+    "progress": "",
 }
 
 # What gguf's modules import, they export: programs use such names too.

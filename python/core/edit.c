@@ -1,0 +1,511 @@
+/* Edits: a file that is locked, and what it is to become. */
+#include "fields.h"
+#include "given.h"
+
+#include <gufo/edit.h>
+
+#include <string.h>
+
+typedef struct edit_object {
+    PyObject_HEAD gufo_edit *edit; /* NULL when it is closed */
+    bool busy;
+} edit_object;
+
+static PyObject *type_of(PyObject *object)
+{
+    return (PyObject *)Py_TYPE(object);
+}
+
+/* The edit, for a call; NULL with an exception. */
+static gufo_edit *opened(PyObject *object)
+{
+    edit_object *self = (edit_object *)object;
+
+    if (self->edit == NULL)
+        PyErr_SetString(PyExc_ValueError, "the edit is closed");
+    else if (self->busy)
+        PyErr_SetString(PyExc_RuntimeError, "another thread writes the edit");
+    return self->busy ? NULL : self->edit;
+}
+
+static gufo_document *document_of(PyObject *object)
+{
+    gufo_edit *edit = opened(object);
+
+    return edit != NULL ? gufo_edit_document(edit) : NULL;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+typedef struct opening {
+    const char *path;
+    gufo_edit_options options;
+    gufo_edit *edit;
+} opening;
+
+static gufo_status open_edit(void *context, const gufo_run *run, gufo_error *error)
+{
+    opening *o = context;
+
+    (void)run;
+    o->edit = gufo_edit_open(o->path, &o->options, error);
+    return o->edit != NULL ? GUFO_OK : error->code;
+}
+
+static PyObject *edit_new(PyObject *module, PyObject *args)
+{
+    const core_call call = {.brief = true};
+    opening o = {.edit = NULL};
+    edit_object *self;
+    unsigned flags;
+
+    if (!PyArg_ParseTuple(args, "yI:edit", &o.path, &flags))
+        return NULL;
+    o.options.flags = flags;
+    if (!core_do(module, &call, open_edit, &o))
+        return NULL;
+    self = (edit_object *)PyType_GenericAlloc((PyTypeObject *)core_get(module, CORE_EDIT), 0);
+    if (self == NULL)
+        gufo_edit_free(o.edit);
+    else
+        self->edit = o.edit;
+    return (PyObject *)self;
+}
+
+static PyObject *edit_close(PyObject *object, PyObject *none)
+{
+    edit_object *self = (edit_object *)object;
+
+    (void)none;
+    if (self->busy)
+        return PyErr_Format(PyExc_RuntimeError, "another thread writes the edit");
+    gufo_edit_free(self->edit);
+    self->edit = NULL;
+    Py_RETURN_NONE;
+}
+
+static void edit_free(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    gufo_edit_free(((edit_object *)object)->edit);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+static PyObject *entry_tuple(const gufo_document_entry *entry)
+{
+    const gufo_value *value = &entry->value;
+    const bool is_array = value->type == GUFO_VALUE_ARRAY;
+
+    return Py_BuildValue("(y#iiK)", entry->key.data, (Py_ssize_t)entry->key.len, (int)value->type,
+                         is_array ? (int)value->as.array.type : -1,
+                         (unsigned long long)(is_array ? value->as.array.count : 1));
+}
+
+static PyObject *edit_entries(PyObject *object, PyObject *none)
+{
+    const gufo_document *document = document_of(object);
+    PyObject *list = document != NULL ? PyList_New(0) : NULL;
+    gufo_document_entry entry;
+
+    (void)none;
+    for (uint64_t i = 0; list != NULL && gufo_document_entry_at(document, i, &entry); i++)
+        if (fields_add(list, entry_tuple(&entry)) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+/* The types of a value: (9, 8) for an array of strings. */
+static PyObject *types_of(const gufo_value *value)
+{
+    gufo_value inner = *value;
+    PyObject *list = PyList_New(0), *tuple;
+
+    while (list != NULL && fields_add(list, PyLong_FromLong((long)inner.type)) == 0 &&
+           inner.type == GUFO_VALUE_ARRAY) {
+        const gufo_array array = inner.as.array;
+
+        if (array.type != GUFO_VALUE_ARRAY || array.count == 0 ||
+            gufo_array_at(&array, 0, &inner, NULL) != GUFO_OK)
+            inner.type = array.type;
+    }
+    if (list == NULL || PyErr_Occurred()) {
+        Py_XDECREF(list);
+        return NULL;
+    }
+    tuple = PyList_AsTuple(list);
+    Py_DECREF(list);
+    return tuple;
+}
+
+static PyObject *edit_find(PyObject *object, PyObject *args)
+{
+    const gufo_document *document = document_of(object);
+    gufo_document_entry entry;
+    const char *key;
+    Py_ssize_t size;
+
+    if (document == NULL || !PyArg_ParseTuple(args, "y#:find", &key, &size))
+        return NULL;
+    if (!gufo_document_find_str(document, (gufo_str){key, (size_t)size}, &entry))
+        Py_RETURN_NONE;
+    return Py_BuildValue("(NN)", types_of(&entry.value), core_value(type_of(object), &entry.value));
+}
+
+/* What a call of the document has given. */
+static PyObject *result_of(PyObject *object, gufo_status status, const gufo_error *error)
+{
+    if (status != GUFO_OK)
+        return core_raise(type_of(object), error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *edit_set(PyObject *object, PyObject *args)
+{
+    gufo_document *document = document_of(object);
+    PyObject *types, *given, *result;
+    gufo_error error;
+    given_bytes bytes = {0};
+    gufo_value value;
+    const char *key;
+    Py_ssize_t size;
+
+    if (document == NULL || !PyArg_ParseTuple(args, "y#OO:set", &key, &size, &types, &given))
+        return NULL;
+    if (given_value(types, given, &bytes, &value)) {
+        const gufo_status status =
+            gufo_document_set(document, (gufo_str){key, (size_t)size}, &value, &error);
+
+        result = result_of(object, status, &error);
+    } else {
+        result = NULL;
+    }
+    given_free(&bytes);
+    return result;
+}
+
+static PyObject *edit_remove(PyObject *object, PyObject *args)
+{
+    gufo_document *document = document_of(object);
+    const char *name;
+    Py_ssize_t size;
+    int tensor;
+
+    if (document == NULL || !PyArg_ParseTuple(args, "y#p:remove", &name, &size, &tensor))
+        return NULL;
+    return PyBool_FromLong(
+        tensor ? gufo_document_drop_tensor(document, (gufo_str){name, (size_t)size})
+               : gufo_document_remove_key(document, (gufo_str){name, (size_t)size}));
+}
+
+static PyObject *edit_rename(PyObject *object, PyObject *args)
+{
+    gufo_document *document = document_of(object);
+    Py_ssize_t from_size, to_size;
+    const char *from, *to;
+    gufo_status status;
+    gufo_error error;
+    int tensor;
+
+    if (document == NULL ||
+        !PyArg_ParseTuple(args, "y#y#p:rename", &from, &from_size, &to, &to_size, &tensor))
+        return NULL;
+    status = (tensor ? gufo_document_rename_tensor : gufo_document_rename)(
+        document, (gufo_str){from, (size_t)from_size}, (gufo_str){to, (size_t)to_size}, &error);
+    return result_of(object, status, &error);
+}
+
+static PyObject *edit_tensors(PyObject *object, PyObject *none)
+{
+    const gufo_document *document = document_of(object);
+    PyObject *list = document != NULL ? PyList_New(0) : NULL;
+    gufo_document_tensor tensor;
+
+    (void)none;
+    for (uint64_t i = 0; list != NULL && gufo_document_tensor_at(document, i, &tensor); i++)
+        if (fields_add(
+                list, PyBytes_FromStringAndSize(tensor.name.data, (Py_ssize_t)tensor.name.len)) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+/* ---- findings and fixes --------------------------------------------------------------------- */
+
+static PyObject *findings_of(core_findings *findings, gufo_status status, const gufo_error *error)
+{
+    if (status != GUFO_OK && findings->list != NULL) {
+        Py_CLEAR(findings->list);
+        core_raise(findings->module, error);
+    }
+    return findings->list;
+}
+
+static bool level_of(PyObject *args, gufo_level *level)
+{
+    const char *name;
+
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return false;
+    if (!gufo_level_by_name(name, level))
+        PyErr_Format(PyExc_ValueError, "there is no level '%s'", name);
+    return !PyErr_Occurred();
+}
+
+static PyObject *edit_check(PyObject *object, PyObject *args)
+{
+    gufo_edit *edit = opened(object);
+    core_findings findings = {type_of(object), NULL};
+    gufo_check_options options = {.level = GUFO_LEVEL_DEFAULT};
+    gufo_status status;
+    gufo_error error;
+
+    if (edit == NULL || !level_of(args, &options.level) || (findings.list = PyList_New(0)) == NULL)
+        return NULL;
+    status = gufo_edit_check(edit, &options, core_add_finding, &findings, &error);
+    return findings_of(&findings, status, &error);
+}
+
+/* What the document has taken of the fixes. */
+typedef struct fixing {
+    core_findings fixed;
+    gufo_document *document;
+} fixing;
+
+static void fix_finding(void *context, const gufo_finding *finding)
+{
+    fixing *f = context;
+
+    if (finding->fix.certain && finding->fix.kind != GUFO_FIX_NONE &&
+        gufo_document_fix(f->document, &finding->fix, NULL) == GUFO_OK)
+        core_add_finding(&f->fixed, finding);
+}
+
+static PyObject *edit_fix(PyObject *object, PyObject *args)
+{
+    gufo_edit *edit = opened(object);
+    fixing f = {.fixed = {type_of(object), NULL}};
+    gufo_check_options options = {.level = GUFO_LEVEL_DEFAULT};
+    gufo_status status;
+    gufo_error error;
+
+    if (edit == NULL || !level_of(args, &options.level) || (f.fixed.list = PyList_New(0)) == NULL)
+        return NULL;
+    f.document = gufo_edit_document(edit);
+    status = gufo_model_check(gufo_edit_model(edit), fix_finding, &f, &error);
+    if (status == GUFO_OK)
+        status = gufo_check(gufo_edit_model(edit), &options, fix_finding, &f, &error);
+    return findings_of(&f.fixed, status, &error);
+}
+
+/* ---- changes -------------------------------------------------------------------------------- */
+
+typedef struct changes {
+    PyObject *module, *list;
+} changes;
+
+/* None for none, and for what is not text. */
+static PyObject *value_or_none(PyObject *module, const gufo_value *value)
+{
+    PyObject *object = value != NULL ? core_value(module, value) : Py_NewRef(Py_None);
+
+    if (object == NULL && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
+        PyErr_Clear();
+        object = Py_NewRef(Py_None);
+    }
+    return object;
+}
+
+static void note_change(void *context, const gufo_change *change)
+{
+    static const char *const kinds[] = {"removed",        "renamed",        "changed",
+                                        "added",          "tensor renamed", "tensor removed",
+                                        "tensor retyped", "tensor added"};
+    changes *c = context;
+
+    if (!PyErr_Occurred())
+        fields_add(c->list, Py_BuildValue("(sy#y#NN)", kinds[change->kind], change->old_name.data,
+                                          (Py_ssize_t)change->old_name.len, change->new_name.data,
+                                          (Py_ssize_t)change->new_name.len,
+                                          value_or_none(c->module, change->old_value),
+                                          value_or_none(c->module, change->new_value)));
+}
+
+static PyObject *edit_changes(PyObject *object, PyObject *none)
+{
+    const gufo_document *document = document_of(object);
+    changes c = {.module = type_of(object)};
+    gufo_error error;
+
+    (void)none;
+    if (document == NULL || (c.list = PyList_New(0)) == NULL)
+        return NULL;
+    if (gufo_document_changes(document, note_change, &c, &error) != GUFO_OK && !PyErr_Occurred())
+        core_raise(c.module, &error);
+    if (PyErr_Occurred())
+        Py_CLEAR(c.list);
+    return c.list;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+typedef struct writing {
+    gufo_edit *edit;
+    gufo_edit_target target;
+    gufo_edit_plan plan;
+    bool is_plan, recover;
+} writing;
+
+static const field target_fields[] = {
+    {"output", FIELD_TEXT, offsetof(writing, target.output)},
+    {"replace", FIELD_BOOL, offsetof(writing, target.replace)},
+    {"in_place", FIELD_UINT, offsetof(writing, target.in_place)},
+    {"reserve", FIELD_U64, offsetof(writing, target.reserve)},
+    {"pack", FIELD_BOOL, offsetof(writing, target.pack)},
+    {"no_padding", FIELD_BOOL, offsetof(writing, target.no_padding)},
+    {0}};
+
+static gufo_status write_edit(void *context, const gufo_run *run, gufo_error *error)
+{
+    writing *w = context;
+
+    return w->is_plan ? gufo_edit_plan_for(w->edit, &w->target, &w->plan, error)
+                      : gufo_edit_apply(w->edit, &w->target, run, &w->plan, &w->recover, error);
+}
+
+static PyObject *plan_dict(const gufo_edit_plan *plan)
+{
+    static const field fields[] = {
+        {"old_data_offset", FIELD_U64, offsetof(gufo_edit_plan, old_data_offset)},
+        {"data_offset", FIELD_U64, offsetof(gufo_edit_plan, data_offset)},
+        {"file_size", FIELD_U64, offsetof(gufo_edit_plan, file_size)},
+        {"padding", FIELD_U64, offsetof(gufo_edit_plan, padding)},
+        {"relaid", FIELD_BOOL, offsetof(gufo_edit_plan, relaid)},
+        {0}};
+    PyObject *dict = fields_dict(fields, plan);
+
+    if (dict == NULL ||
+        fields_set(dict, "way", PyUnicode_FromString(gufo_edit_way_name(plan->way))) < 0 ||
+        fields_set(dict, "not_overwritten", core_message(plan->not_overwritten)) < 0 ||
+        fields_set(dict, "not_inserted", core_message(plan->not_inserted)) < 0 ||
+        fields_set(dict, "warning", core_message(plan->warning)) < 0)
+        Py_CLEAR(dict);
+    return dict;
+}
+
+static PyObject *edit_write(PyObject *object, PyObject *args)
+{
+    writing w = {.edit = opened(object)};
+    edit_object *self = (edit_object *)object;
+    core_call call = {.threads = 0};
+    PyObject *options;
+    int is_plan;
+    bool good;
+
+    if (w.edit == NULL ||
+        !PyArg_ParseTuple(args, "O!pIO:write", &PyDict_Type, &options, &is_plan, &call.threads,
+                          &call.progress) ||
+        fields_read(options, target_fields, &w) < 0)
+        return NULL;
+    w.is_plan = is_plan != 0;
+    call.brief = w.is_plan;
+    self->busy = true;
+    good = core_do(type_of(object), &call, write_edit, &w);
+    self->busy = false;
+    return good ? plan_dict(&w.plan) : NULL;
+}
+
+/* ---- after an interruption ------------------------------------------------------------------ */
+
+static PyObject *edit_pending(PyObject *module, PyObject *args)
+{
+    static const char *const states[] = {"settled", "live", "interrupted"};
+    const char *path;
+
+    (void)module;
+    return PyArg_ParseTuple(args, "y:edit_pending", &path)
+               ? PyUnicode_FromString(states[gufo_edit_pending(path)])
+               : NULL;
+}
+
+static PyObject *edit_recover(PyObject *module, PyObject *args)
+{
+    static const char *const results[] = {"nothing", "old", "new"};
+    gufo_edit_recovery recovery = GUFO_EDIT_RECOVERED_NOTHING;
+    const char *path;
+    gufo_error error;
+
+    if (!PyArg_ParseTuple(args, "y:edit_recover", &path))
+        return NULL;
+    if (gufo_edit_recover(path, NULL, &recovery, &error) != GUFO_OK)
+        return core_raise(module, &error);
+    return PyUnicode_FromString(results[recovery]);
+}
+
+/* What the registry says of a key: (types, unit, summary), or None. */
+static PyObject *key_info(PyObject *module, PyObject *args)
+{
+    Py_ssize_t key_size, arch_size;
+    const gufo_key_info *info;
+    const char *key, *arch;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#y#:key_info", &key, &key_size, &arch, &arch_size))
+        return NULL;
+    info = gufo_key_find((gufo_str){key, (size_t)key_size}, (gufo_str){arch, (size_t)arch_size});
+    if (info == NULL)
+        Py_RETURN_NONE;
+    return Py_BuildValue("(sss)", info->type, info->unit, info->summary);
+}
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+static PyMethodDef edit_methods[] = {
+    {"close", edit_close, METH_NOARGS, "Leave the file as it is."},
+    {"entries", edit_entries, METH_NOARGS,
+     "entries() -> list of (key, type, element type or -1, count)."},
+    {"find", edit_find, METH_VARARGS, "find(key) -> (types, value), or None."},
+    {"set", edit_set, METH_VARARGS, "set(key, types, value)."},
+    {"remove", edit_remove, METH_VARARGS, "remove(name, is_tensor) -> bool."},
+    {"rename", edit_rename, METH_VARARGS, "rename(old, new, is_tensor)."},
+    {"tensors", edit_tensors, METH_NOARGS, "tensors() -> list of names."},
+    {"check", edit_check, METH_VARARGS, "check(level) -> list of findings that the edit adds."},
+    {"fix", edit_fix, METH_VARARGS,
+     "fix(level) -> list of findings of the file that it has fixed."},
+    {"changes", edit_changes, METH_NOARGS,
+     "changes() -> list of (kind, old name, new name, old value, new value)."},
+    {"write", edit_write, METH_VARARGS,
+     "write(options, is_plan, threads, progress) -> dict: plans the edit, or writes it, once."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot edit_slots[] = {
+    {Py_tp_doc, "A file that is edited: edit() makes it."},
+    {Py_tp_methods, edit_methods},
+    {Py_tp_dealloc, CORE_SLOT(edit_free)},
+    {0, NULL},
+};
+
+static PyType_Spec edit_spec = {
+    .name = "gufo._core.Edit",
+    .basicsize = sizeof(edit_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = edit_slots,
+};
+
+static PyMethodDef functions[] = {
+    {"edit", edit_new, METH_VARARGS, "edit(path, flags) -> Edit"},
+    {"edit_pending", edit_pending, METH_VARARGS, "edit_pending(path) -> str"},
+    {"edit_recover", edit_recover, METH_VARARGS, "edit_recover(path) -> str"},
+    {"key_info", key_info, METH_VARARGS, "key_info(key, architecture) -> (type, unit, summary)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static int set_up(PyObject *module)
+{
+    return core_add_type(module, CORE_EDIT, &edit_spec, "Edit");
+}
+
+const core_part core_part_edit = {functions, set_up};

@@ -1,0 +1,437 @@
+/* Vocabularies: text to ids and back. */
+#include "fields.h"
+
+#ifdef CORE_TEXT
+
+#include "gufo/text.h"
+
+#include <string.h>
+
+typedef struct vocab_object {
+    PyObject_HEAD gufo_vocab *vocab;
+} vocab_object;
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+typedef struct opening {
+    const gufo_model *model; /* or NULL: */
+    gufo_str json, config;
+    gufo_vocab_options options;
+    gufo_vocab *result;
+} opening;
+
+static gufo_status open_vocab(void *context, const gufo_run *run, gufo_error *error)
+{
+    opening *o = context;
+
+    o->options.run = run;
+    o->result = o->model != NULL ? gufo_vocab_open(o->model, &o->options, error)
+                                 : gufo_vocab_open_json(o->json, o->config, &o->options, error);
+    return o->result != NULL ? GUFO_OK : error->code;
+}
+
+static const field opening_fields[] = {
+    {"flags", FIELD_U32, offsetof(opening, options.flags)},
+    {"tokenizer", FIELD_U32, offsetof(opening, options.tokenizer)},
+    {"pre", FIELD_TEXT, offsetof(opening, options.pre)},
+    {"json", FIELD_BYTES, offsetof(opening, json)},
+    {"config", FIELD_BYTES, offsetof(opening, config)},
+    {0}};
+
+static bool open_with(PyObject *module, PyObject *model, const core_call *call, opening *o)
+{
+    bool well;
+
+    if (model == Py_None)
+        return core_do(module, call, open_vocab, o);
+    o->model = core_model_use(module, model);
+    if (o->model == NULL)
+        return false;
+    well = core_do(module, call, open_vocab, o);
+    core_model_leave(model);
+    return well;
+}
+
+static PyObject *vocab_new(PyObject *module, PyObject *args)
+{
+    const core_call call = {.brief = false};
+    PyObject *model, *options;
+    vocab_object *self;
+    opening o = {.model = NULL};
+
+    if (!PyArg_ParseTuple(args, "OO!:vocab", &model, &PyDict_Type, &options) ||
+        fields_read(options, opening_fields, &o) < 0 || !open_with(module, model, &call, &o))
+        return NULL;
+    self = (vocab_object *)PyType_GenericAlloc((PyTypeObject *)core_get(module, CORE_VOCAB), 0);
+    if (self == NULL)
+        gufo_vocab_free(o.result);
+    else
+        self->vocab = o.result;
+    return (PyObject *)self;
+}
+
+static void vocab_free(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    gufo_vocab_free(((vocab_object *)object)->vocab);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+static const field facts_fields[] = {
+    {"model", FIELD_TEXT, offsetof(gufo_vocab_facts, model)},
+    {"algorithm", FIELD_TEXT, offsetof(gufo_vocab_facts, algorithm)},
+    {"pre", FIELD_TEXT, offsetof(gufo_vocab_facts, pre)},
+    {"size", FIELD_U32, offsetof(gufo_vocab_facts, size)},
+    {"add_bos", FIELD_BOOL, offsetof(gufo_vocab_facts, add_bos)},
+    {"add_eos", FIELD_BOOL, offsetof(gufo_vocab_facts, add_eos)},
+    {"spans", FIELD_BOOL, offsetof(gufo_vocab_facts, spans)},
+    {"original", FIELD_TEXT, offsetof(gufo_vocab_facts, original)},
+    {0}};
+
+/* Role to id, of those that the vocabulary has. */
+static PyObject *special_tokens(const gufo_vocab_facts *facts)
+{
+    PyObject *dict = PyDict_New(), *id;
+    bool good = dict != NULL;
+
+    for (int i = 0; good && i < GUFO_SPECIAL_COUNT; i++) {
+        if (facts->special[i] == GUFO_NO_TOKEN)
+            continue;
+        id = PyLong_FromUnsignedLong(facts->special[i]);
+        good =
+            id != NULL && PyDict_SetItemString(dict, gufo_special_name((gufo_special)i), id) == 0;
+        Py_XDECREF(id);
+    }
+    if (!good)
+        Py_CLEAR(dict);
+    return dict;
+}
+
+static PyObject *warnings(const gufo_vocab *vocab)
+{
+    PyObject *list = PyList_New(0);
+    const char *text;
+
+    for (uint64_t i = 0; list != NULL && (text = gufo_vocab_warning_at(vocab, i)) != NULL; i++)
+        if (fields_add(list, PyUnicode_FromString(text)) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+static PyObject *vocab_facts(PyObject *object, PyObject *unused)
+{
+    const gufo_vocab *vocab = ((vocab_object *)object)->vocab;
+    const gufo_vocab_facts facts = gufo_vocab_describe(vocab);
+    PyObject *dict = fields_dict(facts_fields, &facts);
+
+    (void)unused;
+    if (dict == NULL || fields_set(dict, "special", special_tokens(&facts)) < 0 ||
+        fields_set(dict, "warnings", warnings(vocab)) < 0)
+        Py_CLEAR(dict);
+    return dict;
+}
+
+static PyObject *vocab_token(PyObject *object, PyObject *argument)
+{
+    const unsigned long id = PyLong_AsUnsignedLong(argument);
+    gufo_token token;
+
+    if (PyErr_Occurred())
+        return NULL;
+    if (id > UINT32_MAX || !gufo_vocab_token(((vocab_object *)object)->vocab, (uint32_t)id, &token))
+        return PyErr_Format(PyExc_IndexError, "there is no token %lu", id);
+    return Py_BuildValue("y#diI", token.text.data, (Py_ssize_t)token.text.len, (double)token.score,
+                         (int)token.type, (unsigned)token.attributes);
+}
+
+static PyObject *vocab_find(PyObject *object, PyObject *argument)
+{
+    Py_buffer text;
+    uint32_t id;
+
+    if (PyObject_GetBuffer(argument, &text, PyBUF_SIMPLE) < 0)
+        return NULL;
+    id = gufo_vocab_find(((vocab_object *)object)->vocab, (gufo_str){text.buf, (size_t)text.len});
+    PyBuffer_Release(&text);
+    return PyLong_FromLong(id != GUFO_NO_TOKEN ? (long)id : -1L);
+}
+
+/* ---- encoding ------------------------------------------------------------------------------- */
+
+typedef struct encoding {
+    const gufo_vocab *vocab;
+    gufo_str text;
+    uint32_t flags;
+    gufo_ids ids;
+} encoding;
+
+static gufo_status encode(void *context, const gufo_run *run, gufo_error *error)
+{
+    encoding *e = context;
+    const gufo_tokenize_options options = {.flags = e->flags, .run = run};
+
+    return gufo_tokenize(e->vocab, e->text, &options, &e->ids, error);
+}
+
+/* A thread for it costs more than a short text takes. */
+enum { SHORT_TEXT = 1 << 16 };
+
+static PyObject *id_list(const gufo_ids *ids)
+{
+    PyObject *list = PyList_New((Py_ssize_t)ids->count), *id;
+
+    for (size_t i = 0; list != NULL && i < ids->count; i++) {
+        id = PyLong_FromUnsignedLong(ids->ids[i]);
+        if (id == NULL || PyList_SetItem(list, (Py_ssize_t)i, id) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* Pairs of 64 bits in machine order, for numpy. */
+static PyObject *span_bytes(const gufo_ids *ids)
+{
+    if (ids->spans == NULL)
+        return Py_NewRef(Py_None);
+    return PyBytes_FromStringAndSize((const char *)ids->spans,
+                                     (Py_ssize_t)(ids->count * sizeof *ids->spans));
+}
+
+static PyObject *vocab_encode(PyObject *object, PyObject *args)
+{
+    encoding e = {.vocab = ((vocab_object *)object)->vocab};
+    core_call call = {.threads = 0};
+    PyObject *result = NULL;
+    unsigned flags;
+    Py_buffer text;
+
+    if (!PyArg_ParseTuple(args, "y*II:encode", &text, &flags, &call.threads))
+        return NULL;
+    e.text = (gufo_str){text.buf, (size_t)text.len};
+    e.flags = flags;
+    call.brief = text.len < SHORT_TEXT;
+    if (core_do((PyObject *)Py_TYPE(object), &call, encode, &e))
+        result = Py_BuildValue("NN", id_list(&e.ids), span_bytes(&e.ids));
+    gufo_ids_free(&e.ids);
+    PyBuffer_Release(&text);
+    return result;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------- */
+
+/* Reads a sequence of ids; the caller frees them with PyMem_Free.  NULL with an exception. */
+static uint32_t *read_ids(PyObject *sequence, size_t *count)
+{
+    PyObject *list = PySequence_List(sequence);
+    uint32_t *ids = NULL;
+
+    *count = list != NULL ? (size_t)PyList_Size(list) : 0;
+    if (list != NULL)
+        ids = PyMem_Malloc((*count + 1) * sizeof *ids);
+    if (list != NULL && ids == NULL)
+        PyErr_NoMemory();
+    for (size_t i = 0; ids != NULL && i < *count; i++) {
+        const unsigned long id = PyLong_AsUnsignedLong(PyList_GetItem(list, (Py_ssize_t)i));
+
+        ids[i] = (uint32_t)id;
+        if (id > UINT32_MAX && !PyErr_Occurred())
+            PyErr_Format(PyExc_OverflowError, "%lu is not an id", id);
+        if (PyErr_Occurred()) {
+            PyMem_Free(ids);
+            ids = NULL;
+        }
+    }
+    Py_XDECREF(list);
+    return ids;
+}
+
+static PyObject *vocab_decode(PyObject *object, PyObject *args)
+{
+    PyObject *sequence, *result = NULL;
+    gufo_text text = {0};
+    gufo_status status;
+    gufo_error error;
+    unsigned flags;
+    uint32_t *ids;
+    size_t count;
+
+    if (!PyArg_ParseTuple(args, "OI:decode", &sequence, &flags) ||
+        (ids = read_ids(sequence, &count)) == NULL)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS status =
+        gufo_detokenize(((vocab_object *)object)->vocab, ids, count, flags, &text, &error);
+    Py_END_ALLOW_THREADS if (status == GUFO_OK) result =
+        PyBytes_FromStringAndSize(text.data, (Py_ssize_t)text.len);
+    else core_raise((PyObject *)Py_TYPE(object), &error);
+    gufo_text_free(&text);
+    PyMem_Free(ids);
+    return result;
+}
+
+static PyObject *vocab_piece(PyObject *object, PyObject *argument)
+{
+    const unsigned long id = PyLong_AsUnsignedLong(argument);
+    PyObject *result = NULL;
+    gufo_text text = {0};
+    gufo_error error;
+
+    if (PyErr_Occurred())
+        return NULL;
+    if (gufo_token_piece(((vocab_object *)object)->vocab,
+                         id <= UINT32_MAX ? (uint32_t)id : GUFO_NO_TOKEN, &text, &error) == GUFO_OK)
+        result = PyBytes_FromStringAndSize(text.data, (Py_ssize_t)text.len);
+    else
+        core_raise((PyObject *)Py_TYPE(object), &error);
+    gufo_text_free(&text);
+    return result;
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+/* Ids that come one after the other; the vocabulary lives as long. */
+typedef struct decoder_object {
+    PyObject_HEAD PyObject *vocab;
+    gufo_detokenizer *stream;
+} decoder_object;
+
+static PyObject *decoder_new(PyObject *object, PyObject *args)
+{
+    PyObject *module = (PyObject *)Py_TYPE(object);
+    decoder_object *self;
+    gufo_error error;
+    unsigned flags;
+
+    if (!PyArg_ParseTuple(args, "I:decoder", &flags))
+        return NULL;
+    self = (decoder_object *)PyType_GenericAlloc((PyTypeObject *)core_get(module, CORE_DECODER), 0);
+    if (self == NULL)
+        return NULL;
+    self->vocab = Py_NewRef(object);
+    self->stream = gufo_detokenizer_new(((vocab_object *)object)->vocab, flags, &error);
+    if (self->stream == NULL) {
+        core_raise(module, &error);
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static void decoder_free(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    gufo_detokenizer_free(((decoder_object *)object)->stream);
+    Py_XDECREF(((decoder_object *)object)->vocab);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *decoded(PyObject *object, gufo_status status, gufo_text *text,
+                         const gufo_error *error)
+{
+    PyObject *result = NULL;
+
+    if (status == GUFO_OK)
+        result = PyBytes_FromStringAndSize(text->data, (Py_ssize_t)text->len);
+    else
+        core_raise((PyObject *)Py_TYPE(object), error);
+    gufo_text_free(text);
+    return result;
+}
+
+static PyObject *decoder_feed(PyObject *object, PyObject *sequence)
+{
+    gufo_text text = {0};
+    gufo_status status;
+    gufo_error error;
+    size_t count;
+    uint32_t *ids = read_ids(sequence, &count);
+
+    if (ids == NULL)
+        return NULL;
+    status = gufo_detokenizer_feed(((decoder_object *)object)->stream, ids, count, &text, &error);
+    PyMem_Free(ids);
+    return decoded(object, status, &text, &error);
+}
+
+static PyObject *decoder_end(PyObject *object, PyObject *unused)
+{
+    gufo_text text = {0};
+    gufo_error error;
+    const gufo_status status =
+        gufo_detokenizer_end(((decoder_object *)object)->stream, &text, &error);
+
+    (void)unused;
+    return decoded(object, status, &text, &error);
+}
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+static PyMethodDef vocab_methods[] = {
+    {"facts", vocab_facts, METH_NOARGS, "facts() -> dict: algorithm, size, special tokens."},
+    {"token", vocab_token, METH_O, "token(id) -> (text, score, type, attributes)."},
+    {"find", vocab_find, METH_O, "find(text) -> id, or -1."},
+    {"piece", vocab_piece, METH_O, "piece(id) -> bytes: what the token gives on its own."},
+    {"encode", vocab_encode, METH_VARARGS,
+     "encode(text, flags, threads) -> (ids, spans): pairs of uint64 in machine order, or None."},
+    {"decode", vocab_decode, METH_VARARGS, "decode(ids, flags) -> bytes."},
+    {"decoder", decoder_new, METH_VARARGS, "decoder(flags) -> Decoder, for ids in parts."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMethodDef decoder_methods[] = {
+    {"feed", decoder_feed, METH_O, "feed(ids) -> bytes that no further id can change."},
+    {"end", decoder_end, METH_NOARGS, "end() -> bytes that were held back."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot vocab_slots[] = {
+    {Py_tp_doc, "The vocabulary of a model: vocab() makes it."},
+    {Py_tp_methods, vocab_methods},
+    {Py_tp_dealloc, CORE_SLOT(vocab_free)},
+    {0, NULL},
+};
+
+static PyType_Slot decoder_slots[] = {
+    {Py_tp_doc, "Text of ids that come one after the other."},
+    {Py_tp_methods, decoder_methods},
+    {Py_tp_dealloc, CORE_SLOT(decoder_free)},
+    {0, NULL},
+};
+
+static PyType_Spec vocab_spec = {
+    .name = "gufo._core.Vocab",
+    .basicsize = sizeof(vocab_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = vocab_slots,
+};
+
+static PyType_Spec decoder_spec = {
+    .name = "gufo._core.Decoder",
+    .basicsize = sizeof(decoder_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = decoder_slots,
+};
+
+static PyMethodDef functions[] = {
+    {"vocab", vocab_new, METH_VARARGS, "vocab(model or None, options) -> Vocab"},
+    {NULL, NULL, 0, NULL},
+};
+
+static int set_up(PyObject *module)
+{
+    return core_add_type(module, CORE_VOCAB, &vocab_spec, "Vocab") < 0
+               ? -1
+               : core_add_type(module, CORE_DECODER, &decoder_spec, "Decoder");
+}
+
+const core_part core_part_text = {functions, set_up};
+
+#else
+
+const core_part core_part_text = {NULL, NULL};
+
+#endif

@@ -1,0 +1,354 @@
+"""Jobs: plans of files, which are looked at and then written.
+
+>>> job = model.plan("Q8_0")
+>>> job.size < model.size
+True
+>>> _ = job.run(folder / "job.gguf")
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+from gufo import _core
+from gufo import models
+from gufo.given import typed
+from gufo.models import Model, Path, bytes_of, is_path, text_of
+from gufo.progress import Progress, shown
+
+__all__ = ["Job", "JobTensor", "Output", "convert"]
+
+#: Keys and values that a file gets.
+Metadata = Mapping[str, Any]
+Adapter = Union[Model, Path, "tuple[Model | Path, float]"]
+
+EFFORTS = {"reference": _core.EFFORT_REFERENCE, "high": _core.EFFORT_HIGH}
+
+
+@dataclass(frozen=True)
+class JobTensor:
+    """What a tensor becomes.
+
+    >>> model.plan("Q4_K_M").tensors["output_norm.weight"].reason
+    'fewer than two dimensions'
+    """
+
+    name: str
+    #: Its name in the input.
+    source: str
+    old_type: str
+    old_size: int
+    elements: int
+    type: str
+    #: Before looking at the length of rows; another one than `type` where it fell back.
+    wanted: str
+    size: int
+    #: Why it gets its type, and the part of the name that decided; None: no part did.
+    reason: str
+    rule: str | None
+    has_importance: bool
+    #: After the job has run: values compared, the relative error (root mean square), and the largest one.
+    compared: int
+    loss: float
+    largest_error: float
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file of a job.
+
+    >>> model.plan("Q8_0").outputs(folder / "out.gguf")[0].tensor_count
+    21
+    """
+
+    path: str
+    size: int
+    tensor_count: int
+    data_size: int
+
+
+def job_tensor(row: dict[str, Any]) -> JobTensor:
+    for name in ("name", "source"):
+        row[name] = text_of(row[name])
+    for name in ("old_type", "type", "wanted"):
+        if isinstance(row[name], int):
+            row[name] = f"type {row[name]}"
+    return JobTensor(**row)
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+
+def types_by_name(model: Model, rules: Mapping[str, str] | None) -> dict[bytes, str]:
+    """The type of each tensor that the first matching pattern gives.  ValueError for a pattern that no
+    name matches."""
+    patterns = [(re.compile(pattern), type.upper()) for pattern, type in (rules or {}).items()]
+    found: dict[bytes, str] = {}
+    unused = {pattern for pattern, _ in patterns}
+    for name in model.tensors:
+        for pattern, type in patterns:
+            if pattern.search(name):
+                unused.discard(pattern)
+                found.setdefault(bytes_of(name), type)
+    for pattern in unused:
+        raise ValueError(f"no tensor has a name that matches {pattern.pattern!r}")
+    return found
+
+
+def metadata_rows(
+    model: Model, metadata: Metadata | None
+) -> list[tuple[bytes, tuple[int, ...], Any]]:
+    rows = []
+    for key, value in (metadata or {}).items():
+        old = None
+        if key in model:
+            kind, element = model.core.entries()[model._rows[key]][1:3]
+            old = None if element == models.ARRAY else (kind,) if element < 0 else (kind, element)
+        types, value = typed(key, value, None, old, model.architecture or "")
+        rows.append((bytes_of(key), types, value))
+    return rows
+
+
+def open_adapter(adapter: Any) -> tuple[Model, float]:
+    scale = 1.0
+    if isinstance(adapter, tuple):
+        adapter, scale = adapter
+    return (adapter if isinstance(adapter, Model) else models.open(adapter)), float(scale)
+
+
+def files_of(model: Model) -> list[bytes]:
+    """Paths that no output may replace, beyond those that the library knows."""
+    origin = model.origin
+    if origin is None or model.path is None:
+        return []
+    folder = model.path if os.path.isdir(model.path) else os.path.dirname(model.path) or "."
+    beside = [entry.path for entry in os.scandir(folder) if entry.is_file()]
+    return [os.fsencode(path) for path in {*origin["parts"], *beside}]
+
+
+# ---- jobs ----------------------------------------------------------------------------------------
+
+
+class Job:
+    """A plan of a file, or of several shards.  `Model.plan` and `Model.quantize` make it.
+
+    >>> job = model.plan("Q4_K_M", pure=True)
+    >>> job.tensors["output.weight"].reason
+    'target'
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        type: str | None = None,
+        *,
+        importance: Path | None = None,
+        pure: bool = False,
+        effort: str = "reference",
+        types: Mapping[str, str] | None = None,
+        output_type: str | None = None,
+        token_embedding_type: str | None = None,
+        keep_output: bool = False,
+        allow_requantize: bool = False,
+        fallback: bool = True,
+        keep_nonfinite: bool = False,
+        metadata: Metadata | None = None,
+        prune_layers: Sequence[int] = (),
+        adapters: Sequence[Adapter] = (),
+        keep_split: bool = False,
+        split_size: int = 0,
+        split_tensors: int = 0,
+    ) -> None:
+        if effort not in EFFORTS:
+            raise ValueError(f"effort is one of {', '.join(EFFORTS)}, not {effort!r}")
+        if type is None and model.origin is None:
+            raise TypeError("the type is needed, such as \"Q4_K_M\" or \"COPY\"")
+        merged = [open_adapter(adapter) for adapter in adapters]
+        path = None if importance is None else os.fsencode(importance)
+        self.type = type
+        self._read = files_of(model) + ([] if path is None else [path])
+        self._tensors: dict[str, JobTensor] | None = None
+        self._files: list[Output] = []
+        self._core: _core.Job | None = _core.job(
+            model.core,
+            {
+                "type": type,
+                "imatrix": path,
+                "pure": pure,
+                "effort": EFFORTS[effort],
+                "types": types_by_name(model, types),
+                "output_type": output_type,
+                "token_embedding_type": token_embedding_type,
+                "keep_output": keep_output,
+                "allow_requantize": allow_requantize,
+                "no_fallback": not fallback,
+                "flags": (_core.QUANTIZE_KEEP_NONFINITE if keep_nonfinite else 0)
+                | (_core.QUANTIZE_KEEP_SPLIT if keep_split else 0),
+                "metadata": metadata_rows(model, metadata),
+                "prune_layers": list(prune_layers),
+                "adapters": [(adapter.core, scale) for adapter, scale in merged],
+                "split_size": split_size,
+                "split_tensors": split_tensors,
+            },
+        )
+
+    def _open(self) -> _core.Job:
+        if self._core is None:
+            raise ValueError("the job has run")
+        return self._core
+
+    @property
+    def tensors(self) -> dict[str, JobTensor]:
+        """What the tensors become, by their names in the output, and after `run` what they lose.
+
+        >>> model.plan("F16").tensors["output.weight"].size
+        16960
+        """
+        if self._tensors is None:
+            rows = map(job_tensor, self._open().tensors())
+            self._tensors = {tensor.name: tensor for tensor in rows}
+        return self._tensors
+
+    def outputs(self, path: Path) -> list[Output]:
+        """The files that `run` writes for this path.
+
+        >>> [os.path.basename(file.path) for file in model.plan("Q8_0").outputs("out.gguf")]
+        ['out.gguf']
+        """
+        return [Output(**row) for row in self._open().outputs(os.fsencode(path))]
+
+    @property
+    def files(self) -> list[Output]:
+        """The files that it has written.
+
+        >>> model.plan("Q8_0").files
+        []
+        """
+        return self._files
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files.
+
+        >>> model.plan("Q8_0").size < model.plan("F16").size < model.size
+        True
+        """
+        return sum(output.size for output in self._files or self.outputs(""))
+
+    @property
+    def bits_per_weight(self) -> float:
+        """Bits of data for each element.
+
+        >>> model.plan("F32").bits_per_weight
+        32.0
+        """
+        elements = sum(tensor.elements for tensor in self.tensors.values())
+        return 8 * sum(tensor.size for tensor in self.tensors.values()) / max(elements, 1)
+
+    def run(
+        self,
+        output: Path,
+        *,
+        replace: bool = False,
+        resume: bool = False,
+        threads: int = 0,
+        memory: int = 0,
+        progress: Progress = None,
+    ) -> Job:
+        """Writes the files, once, and returns the job.  On failure nothing is left.
+
+        `resume` keeps what an interrupted run has done, and continues it.
+
+        >>> model.plan("Q8_0").run(folder / "run.gguf").files[0].tensor_count
+        21
+        """
+        flags = (_core.JOB_REPLACE if replace else 0) | (_core.JOB_RESUME if resume else 0)
+        options = {
+            "path": os.fsencode(output),
+            "flags": flags,
+            "memory": memory,
+            "read": self._read,
+        }
+        with shown(progress, os.path.basename(os.fsdecode(output))) as call:
+            self._open().run(options, threads, call)
+        self._tensors = None
+        self._tensors, self._files = self.tensors, self.outputs(output)
+        self._core = None  # and with it the models, which can be closed now
+        return self
+
+    def __repr__(self) -> str:
+        return f"<gufo.Job {self.type or 'auto'}: {len(self.tensors)} tensors, {self.size} bytes>"
+
+    def _repr_html_(self) -> str:
+        from gufo.notebook import job_html
+
+        return job_html(self)
+
+
+# ---- models in other formats ---------------------------------------------------------------------
+
+
+def convert(
+    source: Path,
+    output: Path,
+    type: str | None = None,
+    *,
+    arch: str | None = None,
+    generic: bool = False,
+    pre: str | None = None,
+    vocabulary: Model | Path | None = None,
+    vocabulary_only: bool = False,
+    no_vocabulary: bool = False,
+    keep_tokenizer: bool = False,
+    base: Path | None = None,
+    metadata_file: Path | None = None,
+    force_config: bool = False,
+    follow: bool = False,
+    replace: bool = False,
+    threads: int = 0,
+    memory: int = 0,
+    progress: Progress = None,
+    **options: Any,
+) -> Job:
+    """Writes the GGUF file of a model of a training framework, as `gufo convert` does, or of a file of a
+    format before GGUF, as `gufo migrate` does: the same bytes.
+
+    `source` is a folder with config.json and its weights, or one file; `type` is "auto" (F16 or BF16,
+    whichever most of the model has) or any that `Model.quantize` takes, with its `options`.
+    `vocabulary` is a model whose tokenizer is taken; `base` the model that an adapter is for;
+    `follow` reads what symlinks lead to.
+
+    >>> job = gufo.convert(checkpoint, folder / "converted.gguf", "Q8_0", no_vocabulary=True)
+    >>> gufo.open(folder / "converted.gguf").architecture
+    'llama'
+    """
+    if "import" not in _core.features:
+        raise models.missing("models of training frameworks")
+    found = models.foreign(source)
+    kind = found[0] if found else "checkpoint"
+    lent = vocabulary if vocabulary is None or isinstance(vocabulary, Model) else models.open(vocabulary)
+    flags = (
+        (_core.CHECKPOINT_GENERIC if generic else 0)
+        | (_core.CHECKPOINT_VOCABULARY_ONLY if vocabulary_only else 0)
+        | (_core.CHECKPOINT_NO_VOCABULARY if no_vocabulary else 0)
+        | (_core.CHECKPOINT_KEEP_TOKENIZER if keep_tokenizer else 0)
+        | (_core.CHECKPOINT_FORCE_CONFIG if force_config else 0)
+        | (_core.CHECKPOINT_FOLLOW if follow else 0)
+    )
+    checkpoint = {
+        "flags": flags,
+        "arch": arch,
+        "pre": pre,
+        "base": None if base is None else os.fsencode(base),
+        "metadata": None if metadata_file is None else os.fsencode(metadata_file),
+        "memory": memory,
+    }
+    legacy = {"flags": _core.LEGACY_MEASURE, "arch": arch}
+    with models.open_foreign(source, kind, legacy if kind == "legacy" else checkpoint, lent) as model:
+        job = model.plan(type, **options)
+        job.run(output, replace=replace, threads=threads, memory=memory, progress=progress)
+    return job

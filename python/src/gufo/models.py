@@ -1,0 +1,749 @@
+"""Models: what is opened for reading.
+
+>>> model = gufo.open(path)
+>>> model["general.architecture"]
+'llama'
+>>> model.tensors["token_embd.weight"].numpy().shape
+(265, 32)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
+
+from gufo import _core
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import TypeGuard
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from gufo.edits import Edit
+    from gufo.jobs import Job, Metadata
+    from gufo.progress import Progress
+
+__all__ = ["Entry", "Finding", "Findings", "Model", "Tensor", "Tensors", "open", "validate"]
+
+#: A metadata value.
+Value = Union[str, int, float, bool, "list[Any]"]
+#: A path.
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+VALUE_TYPES = (
+    "uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool", "string", "array",
+    "uint64", "int64", "float64",
+)  # fmt: skip
+ARRAY = VALUE_TYPES.index("array")
+# The numbers of element types that numpy has, as they are in files.
+DTYPES = {"F32": "f4", "F16": "f2", "F64": "f8", "I8": "i1", "I16": "i2", "I32": "i4", "I64": "i8"}
+
+
+def text_of(name: bytes) -> str:
+    """A key or a name, which may be any bytes."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
+
+
+def missing(what: str) -> _core.Error:
+    """What the build lacks."""
+    error = _core.Error(f"gufo was built without {what}: build it without GUFO_MINIMAL")
+    error.code, error.message = "type", str(error)
+    return error
+
+
+# ---- entries -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A metadata key, and where the file has it.
+
+    >>> model.entry("general.name").type
+    'string'
+    >>> model.entry("tokenizer.ggml.tokens").type
+    'array[string]'
+    """
+
+    key: str
+    #: "uint32", "string", "array[float32]" ...
+    type: str
+    #: Elements of an array, bytes of a string, else 1.
+    count: int
+    #: Of the entry in the file; None where there is no file.
+    offset: int | None
+    value_offset: int | None
+    end: int | None
+
+
+def entry_of(row: tuple[bytes, int, int, int, int | None, int | None, int | None]) -> Entry:
+    key, kind, element, count, offset, value_offset, end = row
+    name = VALUE_TYPES[kind]
+    if kind == ARRAY:
+        name = f"array[{VALUE_TYPES[element]}]"
+    return Entry(text_of(key), name, count, offset, value_offset, end)
+
+
+# ---- tensors -------------------------------------------------------------------------------------
+
+
+class Tensor:
+    """A tensor of a model.  Its data is read when it is asked for.
+
+    >>> tensor = model.tensors["blk.0.attn_q.weight"]
+    >>> tensor.type, tensor.shape, tensor.size
+    ('F32', (32, 32), 4096)
+    >>> tensor.numpy()[0, :2]
+    array([0., 1.], dtype=float32)
+    """
+
+    #: "Q4_K"; of a type that is not known, its number as in "type 99".
+    type: str
+    #: As numpy has it: the row is last.
+    shape: tuple[int, ...]
+    #: Of the data, from the start of its file; None where there is no file.
+    offset: int | None
+
+    def __init__(self, model: Model, index: int, row: tuple[Any, ...]) -> None:
+        name, type_id, dims, elements, offset, size, info_offset, shard = row
+        self.model = model
+        self.index = index
+        self.name = text_of(name)
+        self.type_id: int = type_id
+        self.shape = tuple(reversed(dims))
+        self.elements: int = elements
+        #: Bytes of data.
+        self.size: int = size
+        self.offset = offset
+        self.info_offset: int | None = info_offset
+        #: The number of the file that has it, from 0.
+        self.shard: int = shard
+        self.type = TYPE_NAMES.get(self.type_id, f"type {self.type_id}")
+
+    @property
+    def bits_per_weight(self) -> float:
+        """Bits of data for each element.
+
+        >>> model.tensors["blk.0.attn_q.weight"].bits_per_weight
+        32.0
+        """
+        return 8 * self.size / self.elements if self.elements else 0.0
+
+    @property
+    def data(self) -> memoryview:
+        """The bytes as the file has them; a view of the file where it is mapped.
+
+        >>> model.tensors["blk.0.attn_q.weight"].data.nbytes
+        4096
+        """
+        return memoryview(self.model.core.data(self.index))
+
+    def numpy(
+        self,
+        dtype: npt.DTypeLike = None,
+        *,
+        rows: slice | None = None,
+        threads: int = 0,
+        progress: Progress = None,
+    ) -> npt.NDArray[Any]:
+        """The numbers, whatever the type: blocks are decoded to float32.
+
+        Numbers that numpy has (F32, F16, I32 ...) are a view of the file, which is not writable,
+        where the file is mapped.  `dtype` asks for another type; `rows` for some of the rows, which
+        a tensor of more dimensions has one after the other.
+
+        >>> model.tensors["blk.0.attn_q.weight"].numpy(rows=slice(0, 2)).shape
+        (2, 32)
+        >>> model.tensors["blk.0.attn_q.weight"].numpy("float16").dtype
+        dtype('float16')
+        """
+        import numpy as np
+
+        columns = self.shape[-1] if self.shape else 1
+        all_rows = self.elements // columns if columns else 0
+        first, last, step = (rows or slice(None)).indices(all_rows)
+        if step != 1:
+            raise ValueError("rows are taken one after the other: the step of the slice must be 1")
+        count = max(0, last - first)
+        shape = self.shape if rows is None else (count, columns)
+        plain = DTYPES.get(self.type)
+        if plain is not None:
+            order = ">" if self.model.byte_order == "big" else "<"
+            array = np.frombuffer(self.data, dtype=np.dtype(order + plain))
+            array = array[first * columns : (first + count) * columns].reshape(shape)
+        else:
+            array = self._decode(first, count, columns, threads, progress).reshape(shape)
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def _decode(
+        self, first: int, count: int, columns: int, threads: int, progress: Progress
+    ) -> npt.NDArray[np.float32]:
+        import numpy as np
+
+        from gufo.progress import shown
+
+        out = np.empty(count * columns, dtype=np.float32)
+        with shown(progress, self.name) as call:
+            self.model.core.decode(self.index, first, count, out, threads, call)
+        return out
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        array = self.numpy(dtype)
+        return array.copy() if copy and array.base is not None else array
+
+    def __len__(self) -> int:
+        return self.shape[0] if self.shape else 1
+
+    def __repr__(self) -> str:
+        return f"<gufo.Tensor {self.name!r}: {self.type} {list(self.shape)}>"
+
+    def _repr_html_(self) -> str:
+        from gufo.notebook import tensor_html
+
+        return tensor_html(self)
+
+
+class Tensors(Mapping[str, Tensor]):
+    """The tensors of a model by name, in the order of the file.
+
+    >>> list(model.tensors)[:2]
+    ['token_embd.weight', 'output_norm.weight']
+    >>> len(model.tensors)
+    21
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._all: dict[str, Tensor] = {}
+        for index, row in enumerate(model.core.tensors()):
+            tensor = Tensor(model, index, row)
+            self._all.setdefault(tensor.name, tensor)
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __repr__(self) -> str:
+        return f"<gufo.Tensors: {len(self)}>"
+
+    def _repr_html_(self) -> str:
+        from gufo.notebook import tensors_html
+
+        return tensors_html(self.values())
+
+
+TYPE_NAMES = {row[0]: row[1] for row in _core.types()}
+
+
+# ---- findings ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place where a file breaks a rule.
+
+    >>> [finding.rule for finding in model.validate() if finding.severity == "error"]
+    []
+    """
+
+    #: "G205", which `gufo explain G205` explains, and its name.
+    rule: str
+    name: str
+    #: "info", "warning", "error"
+    severity: str
+    #: Of the file; None where none applies.
+    offset: int | None
+    #: The key, the tensor ...
+    subject: str
+    message: str
+    hint: str | None
+    #: What would fix it, or None: "kind", "certain", "key", "value".
+    fix: dict[str, Any] | None
+    #: The number of the file, from 0.
+    shard: int
+
+    def __str__(self) -> str:
+        place = "" if self.offset is None else f" at byte {self.offset}"
+        return f"{self.severity}: {self.message} ({self.rule}{place})"
+
+
+class Findings(Sequence[Finding]):
+    """What is wrong with a model.  True where something is.
+
+    >>> findings = model.validate()
+    >>> findings.errors
+    []
+    """
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self._all = [Finding(**row) for row in rows]
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Those that break the format.
+
+        >>> len(model.validate().errors)
+        0
+        """
+        return [finding for finding in self._all if finding.severity == "error"]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all[index]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self._all)) or "<gufo.Findings: nothing>"
+
+    def _repr_html_(self) -> str:
+        from gufo.notebook import findings_html
+
+        return findings_html(self)
+
+
+# ---- models --------------------------------------------------------------------------------------
+
+
+class Model(Mapping[str, Value]):
+    """A model that is open: a mapping of metadata, with `tensors`.  `gufo.open` makes it.
+
+    >>> with gufo.open(path) as model:
+    ...     model["llama.block_count"]
+    2
+    >>> "general.name" in model
+    True
+    """
+
+    def __init__(self, core: _core.Model, source: object = None) -> None:
+        self._source = source
+        self._take(core)
+
+    def _take(self, core: _core.Model) -> None:
+        self.core = core
+        self._facts = core.facts()
+        self._rows: dict[str, int] = {}
+        for index, row in enumerate(core.entries()):
+            self._rows.setdefault(text_of(row[0]), index)
+        self._tensors: Tensors | None = None
+
+    # -- life
+
+    def close(self) -> None:
+        """Closes the file.  BufferError while arrays are views of it.
+
+        >>> other = gufo.open(path)
+        >>> other.close()
+        >>> other.closed
+        True
+        """
+        self._tensors = None
+        self.core.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self.core.closed
+
+    def __enter__(self) -> Model:
+        self.core.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.close()
+        except BufferError:
+            if kind is None:
+                raise  # an exception that is on its way says more
+
+    # -- facts
+
+    @property
+    def name(self) -> str | None:
+        """The path of the (first) file, as it was given; None for one without.
+
+        >>> gufo.open(open(path, "rb").read()).name is None
+        True
+        """
+        name: str | None = self._facts["name"]
+        return name
+
+    @property
+    def path(self) -> str | None:
+        """The path, if it was opened by one."""
+        return os.fsdecode(self._source) if is_path(self._source) else None
+
+    @property
+    def version(self) -> int:
+        """Of the format: 1, 2 or 3."""
+        return int(self._facts["version"])
+
+    @property
+    def byte_order(self) -> str:
+        """ "little" or "big"."""
+        return str(self._facts["byte_order"])
+
+    @property
+    def alignment(self) -> int:
+        """Of tensor data, in bytes."""
+        return int(self._facts["alignment"])
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files; 0 for a model that is not a GGUF file."""
+        return int(self._facts["size"])
+
+    @property
+    def data_offset(self) -> int:
+        """Where tensor data begins in the (first) file."""
+        return int(self._facts["data_offset"])
+
+    @property
+    def shards(self) -> int:
+        """The number of files."""
+        return int(self._facts["shards"])
+
+    @property
+    def architecture(self) -> str | None:
+        """general.architecture, if it is a text.
+
+        >>> model.architecture
+        'llama'
+        """
+        value = self.get("general.architecture")
+        return value if isinstance(value, str) else None
+
+    @property
+    def parameters(self) -> int:
+        """The elements of all tensors.
+
+        >>> model.parameters
+        37600
+        """
+        return sum(tensor.elements for tensor in self.tensors.values())
+
+    @property
+    def origin(self) -> dict[str, Any] | None:
+        """What a folder, or a file in another format, is; None for a GGUF file.
+
+        "family", "container", "quantized", "warnings", "settings", "parts" (paths).
+
+        >>> model.origin is None
+        True
+        """
+        facts = getattr(_core, "import_facts", None)
+        return None if facts is None else facts(self.core)
+
+    # -- metadata
+
+    def __getitem__(self, key: str) -> Value:
+        return self.core.value(self._rows[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._rows
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def entry(self, key: str) -> Entry:
+        """The type of a key, and its place in the file.
+
+        >>> model.entry("llama.block_count").type
+        'uint32'
+        """
+        return entry_of(self.core.entries()[self._rows[key]])
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All keys, in the order of the file.
+
+        >>> model.entries[0].key
+        'general.architecture'
+        """
+        return [entry_of(row) for row in self.core.entries()]
+
+    def numbers(self, key: str) -> npt.NDArray[Any]:
+        """An array of numbers as numpy has it, which is faster than a list.
+
+        >>> model.numbers("tokenizer.ggml.scores").dtype
+        dtype('float32')
+        """
+        import numpy as np
+
+        element = self.core.entries()[self._rows[key]][2]
+        if element in (-1, VALUE_TYPES.index("string"), ARRAY):
+            raise TypeError(f"{key} is not an array of numbers")
+        return np.frombuffer(self.core.numbers(self._rows[key]), dtype=VALUE_TYPES[element])
+
+    # -- tensors
+
+    @property
+    def tensors(self) -> Tensors:
+        """The tensors by name."""
+        if self._tensors is None:
+            self._tensors = Tensors(self)
+        return self._tensors
+
+    # -- what can be done with a model
+
+    def validate(self, level: str = "model") -> Findings:
+        """Checks it by the rules of the format, and of what it means.
+
+        `level` is "structure", "standard", "model" or "spec", as for `gufo validate`; data is not
+        read.
+
+        >>> bool(model.validate("structure"))
+        False
+        """
+        return Findings(_core.check(self.core, level))
+
+    def plan(self, type: str | None = None, **options: Any) -> Job:
+        """Plans what `quantize` writes, to look at it.  Nothing is written before `Job.run`.
+
+        >>> job = model.plan("Q8_0")
+        >>> job.tensors["blk.0.attn_q.weight"].type
+        'Q8_0'
+        >>> job.size < model.size
+        True
+        """
+        from gufo.jobs import Job
+
+        return Job(self, type, **options)
+
+    def quantize(
+        self,
+        output: Path,
+        type: str | None = None,
+        *,
+        importance: Path | None = None,
+        pure: bool = False,
+        effort: str = "reference",
+        types: Mapping[str, str] | None = None,
+        output_type: str | None = None,
+        token_embedding_type: str | None = None,
+        keep_output: bool = False,
+        allow_requantize: bool = False,
+        fallback: bool = True,
+        keep_nonfinite: bool = False,
+        metadata: Metadata | None = None,
+        prune_layers: Sequence[int] = (),
+        adapters: Sequence[Model | Path | tuple[Model | Path, float]] = (),
+        keep_split: bool = False,
+        split_size: int = 0,
+        split_tensors: int = 0,
+        replace: bool = False,
+        threads: int = 0,
+        memory: int = 0,
+        progress: Progress = None,
+    ) -> Job:
+        """Writes the model with other element types, as `gufo quantize` does: the same bytes.
+
+        `type` is a file type ("Q4_K_M"), an element type ("MXFP4") or "COPY".  Of a folder, or a
+        file of a training framework, it may also be "auto", the default: this is `gufo convert`.
+        `types` gives types to tensors by regular expressions, of which the first that is found in
+        a name counts; `importance` is the path of an importance matrix; `adapters` are LoRA
+        adapters that are merged, each with a scale.  Either the file appears as a whole, or
+        nothing does: an exception, KeyboardInterrupt too, leaves what was there.
+
+        >>> job = model.quantize(folder / "small.gguf", "Q8_0", types={"ffn_down": "F16"})
+        >>> gufo.open(folder / "small.gguf").tensors["blk.0.ffn_down.weight"].type
+        'F16'
+        >>> job.tensors["blk.0.attn_q.weight"].loss < 0.01
+        True
+        """
+        job = self.plan(
+            type,
+            importance=importance,
+            pure=pure,
+            effort=effort,
+            types=types,
+            output_type=output_type,
+            token_embedding_type=token_embedding_type,
+            keep_output=keep_output,
+            allow_requantize=allow_requantize,
+            fallback=fallback,
+            keep_nonfinite=keep_nonfinite,
+            metadata=metadata,
+            prune_layers=prune_layers,
+            adapters=adapters,
+            keep_split=keep_split,
+            split_size=split_size,
+            split_tensors=split_tensors,
+        )
+        return job.run(output, replace=replace, threads=threads, memory=memory, progress=progress)
+
+    def edit(self, **options: Any) -> Edit:
+        """Begins to change the file: `gufo.edit` of its path.  Afterwards the model is the new one.
+
+        >>> with gufo.open(copy) as other:
+        ...     with other.edit() as edit:
+        ...         edit["general.name"] = "Another"
+        ...     other["general.name"]
+        'Another'
+        """
+        from gufo.edits import Edit
+
+        if self.path is None or self.origin is not None:
+            raise ValueError("only a GGUF file that was opened by its path can be edited")
+        return Edit(self.path, model=self, **options)
+
+    def reload(self) -> None:
+        """Opens the file again.  Arrays that are views of it keep the old one.
+
+        >>> model.reload()
+        """
+        if self.path is None:
+            raise ValueError("only a file that was opened by its path can be opened again")
+        self.release()
+        self._take(_core.open(self.path))
+
+    def release(self) -> None:
+        """Lets go of the file where no array is a view of it.
+
+        >>> other = gufo.open(path)
+        >>> other.release()
+        """
+        self._tensors = None
+        try:
+            self.core.close()
+        except BufferError:
+            pass
+
+    # -- looking
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<gufo.Model: closed>"
+        what = self.architecture or "no architecture"
+        return f"<gufo.Model {self.name or ''!r}: {what}, {len(self)} keys, {len(self.tensors)} tensors>"
+
+    def _repr_html_(self) -> str:
+        from gufo.notebook import model_html
+
+        return model_html(self)
+
+
+# ---- opening -------------------------------------------------------------------------------------
+
+
+def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(source, (str, os.PathLike))
+
+
+def foreign(path: Path) -> tuple[str, str] | None:
+    """What a folder or file is that is not GGUF: ("checkpoint", "Hugging Face model")."""
+    recognise = getattr(_core, "recognise", None)
+    return None if recognise is None else recognise(os.fsencode(path))
+
+
+def open_foreign(
+    path: Path,
+    kind: str,
+    options: dict[str, Any] | None = None,
+    vocabulary: Model | None = None,
+    progress: Progress = None,
+) -> Model:
+    from gufo.progress import shown
+
+    core = None if vocabulary is None else vocabulary.core
+    with shown(progress, os.fsdecode(path)) as call:
+        found = _core.import_model(os.fsencode(path), kind == "legacy", core, options or {}, call)
+    return Model(found, path)
+
+
+def content_of(source: Any) -> Any:
+    """What the extension takes: an open file without a descriptor is read."""
+    if is_path(source) or isinstance(source, int) or not hasattr(source, "read"):
+        return source
+    try:
+        source.fileno()
+    except (AttributeError, OSError):  # io.UnsupportedOperation is one
+        return source.read()
+    return source
+
+
+def open(
+    source: Any,
+    *,
+    lenient: bool = False,
+    metadata_only: bool = False,
+    single: bool = False,
+    mapped: bool = True,
+    name: str | None = None,
+) -> Model:
+    """Opens a model, in constant memory and without a copy.
+
+    `source` is a path; the content of a file (bytes, or any object with a buffer); an open file,
+    or its descriptor; or a folder or file of a training framework, or of a format before GGUF,
+    which is seen as the GGUF file that it becomes.  The first of several shards means all of them,
+    unless `single`.
+
+    `lenient` opens a damaged file as far as it can be read; `metadata_only` one whose data is not
+    there; without `mapped` a file that is truncated meanwhile cannot end the process.  Errors are
+    `gufo.Error`, with `offset`, `rule` and `file`.
+
+    >>> gufo.open(path).architecture
+    'llama'
+    >>> gufo.open(open(path, "rb").read()).architecture
+    'llama'
+    """
+    flags = (
+        (_core.OPEN_LENIENT if lenient else 0)
+        | (_core.OPEN_METADATA_ONLY if metadata_only else 0)
+        | (_core.OPEN_INCOMPLETE if single else 0)
+        | (0 if mapped else _core.OPEN_NO_MAP)
+    )
+    if is_path(source) and os.path.isdir(source):
+        if "import" not in _core.features:
+            raise missing("models of training frameworks, which a folder is")
+        found = foreign(source)
+        return open_foreign(source, found[0] if found else "checkpoint")
+    try:
+        return Model(_core.open(content_of(source), flags=flags, name=name), source)
+    except _core.Error as error:
+        found = foreign(source) if error.code == "not GGUF" and is_path(source) else None
+        if found is None:
+            raise
+    return open_foreign(source, found[0])
+
+
+def validate(source: Any, level: str = "model") -> Findings:
+    """Reports everything that is wrong with a file, even one that does not open.
+
+    >>> gufo.validate(b"no GGUF file")[0].name
+    'magic'
+    >>> gufo.validate(path).errors
+    []
+    """
+    if isinstance(source, Model):
+        return source.validate(level)
+    content = content_of(source)
+    found = Findings(_core.validate(content))
+    if found.errors:
+        return found
+    with open(content) as model:
+        return model.validate(level)

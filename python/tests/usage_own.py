@@ -1,0 +1,78 @@
+"""How programs use gufo's own interface: mypy --strict checks this file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+import gufo
+
+
+def look(path: Path) -> list[str]:
+    with gufo.open(path) as model:
+        name = model["general.name"]
+        assert isinstance(name, str)
+        tensor = model.tensors["output.weight"]
+        values = tensor.numpy(rows=slice(0, 4))
+        half: np.ndarray[tuple[int, ...], np.dtype[np.float16]] = tensor.numpy("float16")
+        print(values.mean(), half.shape, tensor.type, tensor.bits_per_weight, np.asarray(tensor).sum())
+        return [finding.rule for finding in model.validate() if finding.fix is not None]
+
+
+def change(path: str) -> str:
+    with gufo.edit(path, reserve=1024) as edit:
+        edit["general.name"] = "Another"
+        edit.set("my.numbers", [1, 2, 3], "array[uint8]")
+        for change in edit.changes():
+            print(change.kind, change.old_name, change.new)
+        return edit.plan().way
+
+
+def make(source: os.PathLike[str], target: Path) -> float:
+    def show(done: int, total: int) -> None:
+        print(f"{done / total:.0%}")
+
+    with gufo.open(source) as model:
+        job = model.quantize(target, "Q4_K_M", types={r"ffn_down": "Q6_K"}, progress=show)
+        planned = model.plan("IQ4_XS", importance="some.imatrix")
+        print(job.bits_per_weight, planned.size, [file.path for file in job.files])
+        return max(tensor.loss for tensor in job.tensors.values())
+
+
+def convert(folder: str) -> str | None:
+    job = gufo.convert(folder, "out.gguf", "auto", replace=True)
+    print(job.files[0].size)
+    return gufo.open(folder).architecture
+
+
+def talk(path: str) -> str:
+    tokenizer = gufo.tokenizer(path)
+    ids = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], add_generation_prompt=True)
+    text = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], tokenize=False)
+    for number, (begin, end) in zip(ids, ids.spans):
+        print(number, ids.text[begin:end])
+    return tokenizer.decode(tokenizer.encode(text))
+
+
+def weigh(path: str) -> int:
+    estimate = gufo.estimate(path, devices=["24GiB", "16GiB"], type_k="Q8_0")
+    speed: float = estimate.tokens_per_second(host=50e9, devices=[900e9, 900e9])
+    return int(estimate.most_bytes + speed)
+
+
+def compare(a: str, b: str) -> bool:
+    diff = gufo.diff(a, b, values=True)
+    for tensor in diff.tensors:
+        if tensor.values is not None:
+            print(tensor.name, tensor.values.cosine)
+    return diff.same
+
+
+def fail(path: str) -> tuple[int | None, str | None, str | None]:
+    try:
+        gufo.open(path)
+    except gufo.Error as error:
+        return error.offset, error.rule, error.file
+    return None, None, None
