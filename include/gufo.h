@@ -1,7 +1,7 @@
 /* libgufo: read, check and write GGUF model files.
  *
  * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
- * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
+ * strings, where bytes come from), files.h (files that a program writes itself), codec.h (element types of tensors), format.h (the file itself),
  * document.h (the description of a file to write), produce.h (writing it), schema.h (what the
  * values mean), check.h (whether a model is complete and agrees with itself), name.h (names of
  * files), quant.h (making models smaller), edit.h (changing files), compare.h (how two models
@@ -16,6 +16,7 @@
 #include "gufo/document.h"
 #include "gufo/edit.h"
 #include "gufo/estimate.h"
+#include "gufo/files.h"
 #include "gufo/format.h"
 #include "gufo/name.h"
 #include "gufo/produce.h"

@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "gufo/base.h"
+#include "gufo/files.h"
 
 typedef enum guard_role {
     GUARD_NOTHING, /* it is none of them */
@@ -16,30 +16,21 @@ typedef enum guard_role {
     GUARD_OUTPUT,
 } guard_role;
 
-typedef struct guard_entry {
+struct gufo_guard_entry {
     dev_t device; /* of a file */
     ino_t inode;
     uint64_t place; /* of one that may not be there yet (output.h); else 0 */
     guard_role role;
-} guard_entry;
-
-/* `{0}` with an allocator that outlives it: an empty one. */
-typedef struct output_guard {
-    guard_entry *files;
-    size_t count;
-    uint64_t room;
-    const gufo_allocator *allocator;
-} output_guard;
+};
 
 /* Add the input of a descriptor, or that a path names; nothing to do for -1 and NULL, for a path
  * without a file, and for what is not a regular file. */
-gufo_status guard_add_fd(output_guard *guard, int fd, gufo_error *error);
-gufo_status guard_add_path(output_guard *guard, const char *path, gufo_error *error);
+gufo_status guard_add_fd(gufo_guard *guard, int fd, gufo_error *error);
+gufo_status guard_add_path(gufo_guard *guard, const char *path, gufo_error *error);
 /* As what the file with these facts was added.  Sorts nothing: guard_ready comes before.  `guard` may be
  * NULL. */
-guard_role guard_find_file(const output_guard *guard, const struct stat *info);
+guard_role guard_find_file(const gufo_guard *guard, const struct stat *info);
 /* Puts the files in order, so that finding one among many is quick. */
-void guard_ready(output_guard *guard);
-void guard_free(output_guard *guard);
+void guard_ready(gufo_guard *guard);
 
 #endif

@@ -22,9 +22,12 @@
 
 /* ---- files that must not be outputs ------------------------------------------------------------- */
 
-static gufo_status add(output_guard *g, guard_entry entry, gufo_error *error)
+typedef struct gufo_guard_entry guard_entry;
+
+static gufo_status add(gufo_guard *g, guard_entry entry, gufo_error *error)
 {
-    guard_entry *list = mem_grow(g->allocator, g->files, g->count, &g->room, sizeof *list);
+    guard_entry *list =
+        mem_grow(mem_allocator(g->allocator), g->files, g->count, &g->room, sizeof *list);
 
     if (list == NULL)
         return fail_memory(error);
@@ -33,7 +36,7 @@ static gufo_status add(output_guard *g, guard_entry entry, gufo_error *error)
     return GUFO_OK;
 }
 
-static gufo_status add_file(output_guard *g, const struct stat *info, guard_role role,
+static gufo_status add_file(gufo_guard *g, const struct stat *info, guard_role role,
                             gufo_error *error)
 {
     return S_ISREG(info->st_mode)
@@ -41,14 +44,14 @@ static gufo_status add_file(output_guard *g, const struct stat *info, guard_role
                : GUFO_OK;
 }
 
-gufo_status guard_add_fd(output_guard *g, int fd, gufo_error *error)
+gufo_status guard_add_fd(gufo_guard *g, int fd, gufo_error *error)
 {
     struct stat info;
 
     return fd >= 0 && fstat(fd, &info) == 0 ? add_file(g, &info, GUARD_INPUT, error) : GUFO_OK;
 }
 
-gufo_status guard_add_path(output_guard *g, const char *path, gufo_error *error)
+gufo_status guard_add_path(gufo_guard *g, const char *path, gufo_error *error)
 {
     struct stat info;
 
@@ -57,7 +60,7 @@ gufo_status guard_add_path(output_guard *g, const char *path, gufo_error *error)
 }
 
 /* Adds a file that is written, at its place; `info` are the facts of what is there, or NULL. */
-static gufo_status guard_add_place(output_guard *g, uint64_t place, const struct stat *info,
+static gufo_status guard_add_place(gufo_guard *g, uint64_t place, const struct stat *info,
                                    gufo_error *error)
 {
     gufo_status status = add(g, (guard_entry){.place = place, .role = GUARD_OUTPUT}, error);
@@ -81,12 +84,12 @@ static bool before(const void *a, const void *b)
     return compare(a, b) < 0;
 }
 
-void guard_ready(output_guard *g)
+void guard_ready(gufo_guard *g)
 {
     sort_items(g->files, g->count, sizeof *g->files, before);
 }
 
-static guard_role find(const output_guard *g, guard_entry wanted)
+static guard_role find(const gufo_guard *g, guard_entry wanted)
 {
     const guard_entry *found = g != NULL && g->count > 0
                                    ? bsearch(&wanted, g->files, g->count, sizeof wanted, compare)
@@ -95,21 +98,46 @@ static guard_role find(const output_guard *g, guard_entry wanted)
     return found != NULL ? found->role : GUARD_NOTHING;
 }
 
-guard_role guard_find_file(const output_guard *g, const struct stat *info)
+guard_role guard_find_file(const gufo_guard *g, const struct stat *info)
 {
     return find(g, (guard_entry){.device = info->st_dev, .inode = info->st_ino});
 }
 
-static guard_role guard_find_place(const output_guard *g, uint64_t place)
+static guard_role guard_find_place(const gufo_guard *g, uint64_t place)
 {
     return find(g, (guard_entry){.place = place});
 }
 
-void guard_free(output_guard *g)
+gufo_status gufo_guard_add_paths(gufo_guard *g, const char *const *paths, size_t count,
+                                 gufo_error *error)
 {
-    if (g->allocator != NULL)
-        mem_free(g->allocator, g->files);
-    *g = (output_guard){.allocator = g->allocator};
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        status = guard_add_path(g, paths[i], error);
+    guard_ready(g);
+    return status;
+}
+
+gufo_status gufo_guard_add_fd(gufo_guard *g, int fd, gufo_error *error)
+{
+    gufo_status status = guard_add_fd(g, fd, error);
+
+    guard_ready(g);
+    return status;
+}
+
+bool gufo_guard_has(const gufo_guard *g, const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && guard_find_file(g, &info) != GUARD_NOTHING;
+}
+
+void gufo_guard_free(gufo_guard *g)
+{
+    mem_free(mem_allocator(g->allocator), g->files);
+    *g = (gufo_guard){.allocator = g->allocator};
 }
 
 enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
@@ -304,7 +332,7 @@ static gufo_status note_place(output *o, gufo_error *error)
     return GUFO_OK;
 }
 
-static gufo_status check_guard(const output *o, const struct stat *info, const output_guard *guard,
+static gufo_status check_guard(const output *o, const struct stat *info, const gufo_guard *guard,
                                gufo_error *error)
 {
     guard_role role = o->exists ? guard_find_file(guard, info) : GUARD_NOTHING;
@@ -326,19 +354,20 @@ static gufo_status find_place(output *o, const char *path, struct stat *info, gu
     return status == GUFO_OK ? note_place(o, error) : status;
 }
 
-gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error *error)
+gufo_status gufo_guard_add_output(gufo_guard *guard, const char *path, gufo_error *error)
 {
-    output o = {.fd = -1, .allocator = guard->allocator};
+    output o = {.fd = -1, .allocator = mem_allocator(guard->allocator)};
     struct stat info;
     gufo_status status = find_place(&o, path, &info, error);
 
     if (status == GUFO_OK)
         status = guard_add_place(guard, o.place, o.exists ? &info : NULL, error);
+    guard_ready(guard);
     output_discard(&o);
     return status;
 }
 
-gufo_status output_find(output *o, const char *path, bool replace, const output_guard *guard,
+gufo_status output_find(output *o, const char *path, bool replace, const gufo_guard *guard,
                         const gufo_allocator *allocator, gufo_error *error)
 {
     struct stat info;
@@ -371,8 +400,7 @@ gufo_status output_create(output *o, uint64_t size, bool reserved, gufo_error *e
 }
 
 gufo_status output_open(output *o, const char *path, bool replace, uint64_t size,
-                        const output_guard *guard, const gufo_allocator *allocator,
-                        gufo_error *error)
+                        const gufo_guard *guard, const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_status status = output_find(o, path, replace, guard, allocator, error);
 

@@ -35,16 +35,13 @@ typedef struct output {
  * file that `guard` (may be NULL) holds, or the journal of an edit is beside it (pending.h).  On
  * failure nothing is left. */
 gufo_status output_open(output *output, const char *path, bool replace, uint64_t size,
-                        const output_guard *guard, const gufo_allocator *allocator,
+                        const gufo_guard *guard, const gufo_allocator *allocator,
                         gufo_error *error);
 
 /* The two halves of it: finds the file that is meant and checks as above, but makes nothing yet;
  * creates the temporary file of an output that was found. */
-gufo_status output_find(output *output, const char *path, bool replace, const output_guard *guard,
+gufo_status output_find(output *output, const char *path, bool replace, const gufo_guard *guard,
                         const gufo_allocator *allocator, gufo_error *error);
-/* Adds the file that would be written at `path` to those that other outputs may not replace.  Fails
- * where it cannot be found. */
-gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error *error);
 /* Without `reserve` it gets its size, but no space on the disk. */
 gufo_status output_create(output *output, uint64_t size, bool reserve, gufo_error *error);
 /* The target's path with `suffix` appended, which the caller frees with the allocator; NULL without
@@ -79,6 +76,9 @@ void output_forget(output *output);
 /* Removes an output that was not committed (unless `keep` is set); nothing to do for one that was,
  * or never opened. */
 void output_discard(output *output);
+
+/* GUFO_E_ARGUMENT for flags that do not exist, and reserved fields. */
+gufo_status save_options_check(const gufo_save_options *options, gufo_error *error);
 
 /* Writes all of `data` to a descriptor: at that byte of a file, from any thread; with GUFO_NO_OFFSET
  * at its current position. */

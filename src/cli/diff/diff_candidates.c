@@ -69,7 +69,7 @@ static int compare(candidates_report *r)
 /* ---- the file of --report ------------------------------------------------------------------- */
 
 /* It replaces none of the models. */
-static bool guard_models(const candidates_report *r, output_guard *guard)
+static bool guard_models(const candidates_report *r, gufo_guard *guard)
 {
     bool guarded = save_guard(guard, NULL, 0);
 
@@ -81,7 +81,7 @@ static bool guard_models(const candidates_report *r, output_guard *guard)
     return guarded;
 }
 
-static int save_report_of(candidates_report *r, int code, const output_guard *guard)
+static int save_report_of(candidates_report *r, int code, const gufo_guard *guard)
 {
     const diff_options *o = r->options;
     int saved = CODE_OK;
@@ -96,7 +96,7 @@ static int save_report_of(candidates_report *r, int code, const output_guard *gu
 static int compare_with_report(candidates_report *r)
 {
     const diff_options *o = r->options;
-    output_guard guard;
+    gufo_guard guard;
     int code;
 
     if (!guard_models(r, &guard))
@@ -108,7 +108,7 @@ static int compare_with_report(candidates_report *r)
         candidates_csv.begin(r);
         code = save_report_of(r, compare(r), &guard);
     }
-    guard_free(&guard);
+    gufo_guard_free(&guard);
     return code;
 }
 

@@ -104,7 +104,7 @@ static bool print_text(const gufo_value *value)
 static int print_raw(const input *in, const gufo_entry *entry, const get_options *options)
 {
     gufo_str bytes = entry->value.as.str;
-    output_guard guard;
+    gufo_guard guard;
     int code = CODE_OK;
 
     if (entry->value.type != GUFO_VALUE_STRING)
@@ -117,7 +117,7 @@ static int print_raw(const input *in, const gufo_entry *entry, const get_options
         code = CODE_FAILED;
     else {
         code = save_bytes(options->base.output, bytes, options->base.shared->force, &guard);
-        guard_free(&guard);
+        gufo_guard_free(&guard);
     }
     return code;
 }

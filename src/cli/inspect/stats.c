@@ -2,7 +2,6 @@
  *
  * The library scans the data; this file selects tensors and passes the results on, tensor by
  * tensor, to the report. */
-#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/progress.h"
@@ -521,9 +520,9 @@ static gufo_status scan(stats_report *r, stats_row *row)
     gufo_status status;
 
     if (!is_scanned(r, &row->tensor))
-        return refuse(&row->failure, GUFO_E_ARGUMENT,
-                      "its data begins inside that of another tensor; --tensors can select it "
-                      "alone");
+        return error_set(&row->failure, GUFO_E_ARGUMENT, 0,
+                         "its data begins inside that of another tensor; --tensors can select it "
+                         "alone");
     status = gufo_stats_scan(r->in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
     progress_end(&r->bar);
     r->bytes_before += 2 * row->tensor.available;

@@ -83,8 +83,8 @@ typedef struct work {
     gufo_imatrix *whole, *imatrix; /* the same, or the used part */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
-    output_guard guard; /* the files that the report may not replace */
-    char *saved;        /* the text of --save-plan */
+    gufo_guard guard; /* the files that the report may not replace */
+    char *saved;      /* the text of --save-plan */
     size_t saved_len;
     gufo_cpu cpu;
     progress bar;
@@ -348,7 +348,7 @@ static int quantize(quantize_options *options)
 
     for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CODE_OK; i++)
         code = steps[i](&w);
-    guard_free(&w.guard);
+    gufo_guard_free(&w.guard);
     gufo_quantizer_free(w.quantizer);
     free(w.overrides);
     free(w.saved);

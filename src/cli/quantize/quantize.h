@@ -10,7 +10,7 @@
 #ifndef CLI_QUANTIZE_QUANTIZE_H
 #define CLI_QUANTIZE_QUANTIZE_H
 
-#include "base/files/guard.h"
+#include "gufo/files.h"
 #include "cli/core/options/options.h"
 #include "cli/quantize/name_rules.h"
 #include "cli/quantize/size.h"
@@ -119,6 +119,6 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options);
 /* Writes the CSV file of --report, which must not be a file that `guard` holds.  Returns the exit
  * code. */
 int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
-                      const output_guard *guard);
+                      const gufo_guard *guard);
 
 #endif

@@ -360,7 +360,7 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options)
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
 int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
-                      const output_guard *guard)
+                      const gufo_guard *guard)
 {
     const record_type type = tensor_type_of(options);
     tensor_row row;

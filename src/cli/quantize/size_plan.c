@@ -138,21 +138,21 @@ static bool writes_paths(const quantize_options *o)
 }
 
 /* Files after this one may not replace it. */
-static int add_place(output_guard *guard, const char *path)
+static int add_place(gufo_guard *guard, const char *path)
 {
     bool is_file = path != NULL && !save_is_stream(path);
 
     return !is_file || save_guard_output(guard, path) ? CODE_OK : CODE_FAILED;
 }
 
-static int check_place(const quantize_options *o, output_guard *guard, const char *path)
+static int check_place(const quantize_options *o, gufo_guard *guard, const char *path)
 {
     int code = path != NULL ? save_check_later(path, o->base.shared->force, guard) : CODE_OK;
 
     return code == CODE_OK ? add_place(guard, path) : code;
 }
 
-static int check_all(const quantize_options *o, const char *kept, output_guard *guard)
+static int check_all(const quantize_options *o, const char *kept, gufo_guard *guard)
 {
     int code = CODE_OK;
     bool begins = writes_paths(o) && !(o->paths[0] != NULL && resume_is_left(o->paths[0]));
@@ -170,13 +170,13 @@ static int check_all(const quantize_options *o, const char *kept, output_guard *
  * read or written. */
 static int check_places(const quantize_options *o, const char *kept)
 {
-    output_guard guard = {0};
+    gufo_guard guard = {0};
     int code;
 
     if (!save_guard(&guard, o->read.items, o->read.count))
         return CODE_FAILED;
     code = check_all(o, kept, &guard);
-    guard_free(&guard);
+    gufo_guard_free(&guard);
     return code;
 }
 

@@ -142,7 +142,7 @@ static int count_text(vocab_report *r)
 static int save(const input *in, const char *path, const buffer *bytes, bool force)
 {
     gufo_str text = {bytes->len > 0 ? (const char *)bytes->data : "", bytes->len};
-    output_guard guard;
+    gufo_guard guard;
     int code;
 
     if (save_is_stdout(path)) {
@@ -152,7 +152,7 @@ static int save(const input *in, const char *path, const buffer *bytes, bool for
     if (!input_guard(in, &guard))
         return CODE_FAILED;
     code = save_bytes(path, text, force, &guard);
-    guard_free(&guard);
+    gufo_guard_free(&guard);
     return code;
 }
 

@@ -177,8 +177,8 @@ static gufo_status make_pair(pair *p, gufo_str password, gufo_error *error)
 /* The paths of a pair, and the files that it may not replace. */
 typedef struct pair_files {
     char *secret_path, *public_path;
-    output_guard inputs;
-    output_guard beside; /* with the secret key: links may lead both to one file */
+    gufo_guard inputs;
+    gufo_guard beside; /* with the secret key: links may lead both to one file */
 } pair_files;
 
 /* Both or none: the public key alone is worth nothing. */
@@ -209,8 +209,8 @@ static int save_pair(const char *name, const pair *p, const sign_options *option
         save_guard(&f.beside, &options->password_file, 1) &&
         save_guard_output(&f.beside, f.secret_path))
         code = save_both(&f, p, options);
-    guard_free(&f.inputs);
-    guard_free(&f.beside);
+    gufo_guard_free(&f.inputs);
+    gufo_guard_free(&f.beside);
     free(f.secret_path);
     free(f.public_path);
     return code;
@@ -351,8 +351,8 @@ typedef struct signing {
     const char *signature_path;
     const gufo_secret_key *key;
     const sign_options *options;
-    output_guard inputs; /* these may not be replaced, */
-    output_guard beside; /* nor, by the signature, the manifest that is made */
+    gufo_guard inputs; /* these may not be replaced, */
+    gufo_guard beside; /* nor, by the signature, the manifest that is made */
 } signing;
 
 static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIGNATURE_TEXT])
@@ -369,7 +369,7 @@ static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIG
 }
 
 /* Guards the inputs: the model with all its shards, or the manifest; the key and its password. */
-static bool guard_inputs(const char *path, const sign_options *options, output_guard *guard)
+static bool guard_inputs(const char *path, const sign_options *options, gufo_guard *guard)
 {
     const char *const paths[] = {path, options->key, options->password_file};
     uint32_t shards = input_named_size(path, options->input.single);
@@ -437,8 +437,8 @@ static int sign(const char *path, const gufo_secret_key *key, const sign_options
         guard_inputs(path, options, &s.beside) &&
         (!is_model || save_guard_output(&s.beside, s.path)))
         code = sign_guarded(&s);
-    guard_free(&s.inputs);
-    guard_free(&s.beside);
+    gufo_guard_free(&s.inputs);
+    gufo_guard_free(&s.beside);
     free(beside);
     free(message);
     return code;

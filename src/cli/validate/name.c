@@ -9,7 +9,6 @@
 #include "cli/core/terminal/signals.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
-#include "cli/validate/rename.h"
 
 #include "gufo/name.h"
 
@@ -39,7 +38,7 @@ static const command_option name_table[] = {
 
 /* The new names for the files of one model, and the name of its first file. */
 typedef struct proposal {
-    rename_move *moves; /* with copies of paths: files are closed before they get new names */
+    gufo_move *moves; /* with copies of paths: files are closed before they get new names */
     size_t count;
     char first[GUFO_NAME_SIZE];
     const char *reason; /* why it does not conform; NULL: it does */
@@ -49,10 +48,10 @@ typedef struct proposal {
 } proposal;
 
 static const record_field move_fields[] = {
-    {"from", NULL, RECORD_TEXT, RECORD_AT(rename_move, from)},
-    {"to", NULL, RECORD_TEXT, RECORD_AT(rename_move, to)},
+    {"from", NULL, RECORD_TEXT, RECORD_AT(gufo_move, from)},
+    {"to", NULL, RECORD_TEXT, RECORD_AT(gufo_move, to)},
 };
-static const record_type move_type = RECORD_OF(rename_move, move_fields, 0);
+static const record_type move_type = RECORD_OF(gufo_move, move_fields, 0);
 
 static const record_field proposal_fields[] = {
     {"suggested", NULL, RECORD_CHARS, RECORD_AT(proposal, first)},
@@ -172,7 +171,7 @@ static int propose_one(proposal *p, const input *in, size_t index)
 {
     const char *path = gufo_model_name(gufo_model_shard(in->model, index));
     char name[GUFO_NAME_SIZE];
-    rename_move *move;
+    gufo_move *move;
     gufo_error error;
 
     if (gufo_name_suggest(in->model, index, name, &error) != GUFO_OK)
@@ -182,7 +181,7 @@ static int propose_one(proposal *p, const input *in, size_t index)
     if (strcmp(path_name(path), name) == 0)
         return CODE_OK;
     move = &p->moves[p->count++];
-    *move = (rename_move){strdup(path), path_beside(path, name)};
+    *move = (gufo_move){strdup(path), path_beside(path, name)};
     return move->from != NULL && move->to != NULL ? CODE_OK : report_memory(path);
 }
 
@@ -205,18 +204,18 @@ static int propose(proposal *p, const input *in)
 
 /* ---- renaming ------------------------------------------------------------------------------- */
 
-static int rename_files(proposal *p, bool force, output_guard *kept)
+static int rename_files(proposal *p, bool force, gufo_guard *kept)
 {
-    const char *failed_path = NULL;
+    const gufo_save_options options = {.flags = force ? GUFO_SAVE_REPLACE : 0, .guard = kept};
     gufo_error error;
     gufo_status status = GUFO_OK;
 
     signals_hold();
     if (p->count > 0)
-        status = rename_all(p->moves, p->count, force, kept, &failed_path, &error);
+        status = gufo_rename(p->moves, p->count, &options, &error);
     signals_release();
     if (status != GUFO_OK)
-        return save_report(failed_path, &error);
+        return save_report(error.file, &error);
     for (size_t i = 0; i < p->count; i++)
         if (!save_guard_more(kept, &p->moves[i].to, 1))
             return CODE_FAILED;
@@ -248,7 +247,7 @@ static void print_moves(const proposal *p)
 /* ---- one FILE ------------------------------------------------------------------------------- */
 
 /* --suggest and --rename for one FILE.  Adds renamed files to `kept`: no other may replace them. */
-static int suggest(const char *path, const name_options *options, output_guard *kept)
+static int suggest(const char *path, const name_options *options, gufo_guard *kept)
 {
     const shared_options *shared = options->base.shared;
     proposal p = {0};
@@ -301,7 +300,7 @@ static int name_all(void *context)
     const name_options *options = context;
     const shared_options *shared = options->base.shared;
     bool opens = options->suggest || options->rename;
-    output_guard kept;
+    gufo_guard kept;
     int code = CODE_OK;
 
     if (options->input.single && (options->rename || !opens))
@@ -313,7 +312,7 @@ static int name_all(void *context)
         if (!opens || options->input.single || !is_treated(shared, i))
             code = worst_code(code, opens ? suggest(shared->args[i], options, &kept)
                                           : explain(shared->args[i], shared));
-    guard_free(&kept);
+    gufo_guard_free(&kept);
     return code;
 }
 

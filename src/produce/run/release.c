@@ -164,7 +164,7 @@ static gufo_status check_file(const job_input *input, gufo_error *error)
 /* A file that is read under two names, or twice, would be missing the second time. */
 static gufo_status check_distinct(const release *r, gufo_error *error)
 {
-    output_guard guard = {.allocator = &r->job->allocator};
+    gufo_guard guard = {.allocator = &r->job->allocator};
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < r->job->input_count && status == GUFO_OK; i++)
@@ -176,7 +176,7 @@ static gufo_status check_distinct(const release *r, gufo_error *error)
             guard.files[i].inode == guard.files[i - 1].inode)
             status = refuse(error, GUFO_E_ARGUMENT,
                             "the inputs cannot be deleted: one of them is read twice");
-    guard_free(&guard);
+    gufo_guard_free(&guard);
     return status;
 }
 

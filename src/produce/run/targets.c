@@ -34,11 +34,11 @@ static gufo_status targets_each(targets *t, target_step *step, gufo_error *error
 
 /* Files that are read: all of them, or those that may not be replaced. */
 static gufo_status guard_inputs(const gufo_job *job, const gufo_job_options *options, bool all,
-                                output_guard *guard, gufo_error *error)
+                                gufo_guard *guard, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    *guard = (output_guard){.allocator = &job->allocator};
+    *guard = (gufo_guard){.allocator = &job->allocator};
     for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
         if (job->inputs[i].source != NULL && (all || !job->inputs[i].replaceable))
             status = guard_add_fd(guard, job->inputs[i].source->fd, error);
@@ -49,7 +49,7 @@ static gufo_status guard_inputs(const gufo_job *job, const gufo_job_options *opt
 }
 
 /* The files of a resumable job are beside the output: none of them may be an input. */
-static gufo_status check_beside(const targets *t, const output *file, const output_guard *guard,
+static gufo_status check_beside(const targets *t, const output *file, const gufo_guard *guard,
                                 gufo_error *error)
 {
     static const char *const suffixes[] = {".part", ".part.journal"};
@@ -81,8 +81,7 @@ static gufo_status check_link(const gufo_job *job, const char *path, gufo_error 
 }
 
 static gufo_status find_target(targets *t, const char *path, uint32_t index,
-                               const output_guard *guard, const output_guard *inputs,
-                               gufo_error *error)
+                               const gufo_guard *guard, const gufo_guard *inputs, gufo_error *error)
 {
     const gufo_allocator *a = &t->job->allocator;
     size_t size = gufo_job_output_path(t->job, path, index, NULL, 0) + 1;
@@ -151,18 +150,18 @@ static const char *path_of_set(const gufo_job_options *options, uint64_t set)
 
 static gufo_status find_all(targets *t, const gufo_job_options *options, gufo_error *error)
 {
-    output_guard guard, inputs;
+    gufo_guard guard, inputs;
     gufo_status status = guard_inputs(t->job, options, false, &guard, error);
     size_t failed = 0;
 
-    inputs = (output_guard){.allocator = &t->job->allocator};
+    inputs = (gufo_guard){.allocator = &t->job->allocator};
     if (status == GUFO_OK)
         status = guard_inputs(t->job, options, true, &inputs, error);
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
         status = find_target(t, path_of_set(options, i / job_set_size(t->job)), i, &guard, &inputs,
                              error);
-    guard_free(&guard);
-    guard_free(&inputs);
+    gufo_guard_free(&guard);
+    gufo_guard_free(&inputs);
     if (status != GUFO_OK)
         return status;
     status = commit_check(t->files, (size_t)t->job->target_count, &failed, error);

@@ -3,7 +3,6 @@
 
 #include "cli/core/files/foreign_file.h"
 
-#include "base/files/folder.h"
 #include "base/text.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
@@ -213,7 +212,7 @@ static bool folder_of_model(const char *path, char folder[PATH_MAX])
     size_t len = strlen(path);
 
     if (!path_is_folder(path))
-        return foreign_file_find(path, &kind) && kind.converts && folder_of(path, folder);
+        return foreign_file_find(path, &kind) && kind.converts && path_folder(path, folder);
     if (len >= PATH_MAX)
         return false;
     memcpy(folder, path, len + 1);
@@ -225,14 +224,14 @@ bool foreign_file_spoiled(const char *path, const char *output)
     char whole[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
     const char *target = realpath(output, whole) != NULL ? whole : output;
 
-    if (!is_of_model(target) || !folder_of(target, place) || !folder_of_model(path, folder) ||
+    if (!is_of_model(target) || !path_folder(target, place) || !folder_of_model(path, folder) ||
         !is_same(place, folder))
         return false;
     report_message(output, "in the folder of the model this name is that of one of its files");
     return true;
 }
 
-bool foreign_file_guard(const char *path, output_guard *guard)
+bool foreign_file_guard(const char *path, gufo_guard *guard)
 {
     char folder[PATH_MAX], file[PATH_MAX];
     const char *const files[] = {file};

@@ -3,7 +3,7 @@
 #ifndef CLI_CORE_FILES_FOREIGN_FILE_H
 #define CLI_CORE_FILES_FOREIGN_FILE_H
 
-#include "base/files/guard.h"
+#include "gufo/files.h"
 #include "gufo/format.h"
 
 typedef struct foreign_kind {
@@ -42,7 +42,7 @@ bool foreign_file_spoiled(const char *path, const char *output);
 
 /* Guards the files in the folder of such a model at `path`, by their names: it is made of some of them.
  * False, with the guard freed, after a report. */
-bool foreign_file_guard(const char *path, output_guard *guard);
+bool foreign_file_guard(const char *path, gufo_guard *guard);
 
 /* Reports such a model, which the command does not take, and names what helps; false for others. */
 bool foreign_file_refuse(const char *path);

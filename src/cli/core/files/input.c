@@ -1,7 +1,6 @@
 /* Opening what the user named. */
 #include "cli/core/files/input.h"
 
-#include "base/files/folder.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/names.h"
@@ -173,13 +172,14 @@ bool input_find_near(const char *path, char out[INPUT_NEAR_SIZE])
     suggestion near;
     DIR *names;
 
-    if (path_is_standard(path) || path_exists(path) || !folder_of(path, folder) ||
+    if (path_is_standard(path) || path_exists(path) || !path_folder(path, folder) ||
         (names = opendir(folder)) == NULL)
         return false;
     near = nearest_in(names, gufo_str_of(path_name(path)));
     (void)closedir(names);
-    return near.name.len > 0 && snprintf(out, INPUT_NEAR_SIZE, "did you mean %.*s%s?",
-                                         (int)folder_len(path), path, near.text) < INPUT_NEAR_SIZE;
+    return near.name.len > 0 &&
+           snprintf(out, INPUT_NEAR_SIZE, "did you mean %.*s%s?", (int)(path_name(path) - path),
+                    path, near.text) < INPUT_NEAR_SIZE;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -296,12 +296,12 @@ const char *input_file_at(const gufo_model *model, size_t index)
                           : foreign_file_part_at(model, (uint32_t)(index - shards) + 1);
 }
 
-bool input_guard(const input *in, output_guard *guard)
+bool input_guard(const input *in, gufo_guard *guard)
 {
     return save_guard(guard, NULL, 0) && input_guard_more(in, guard);
 }
 
-bool input_guard_more(const input *in, output_guard *guard)
+bool input_guard_more(const input *in, gufo_guard *guard)
 {
     /* "-" is standard input, which may be a file. */
     bool guarded = save_guard_more(guard, &in->path, 1);

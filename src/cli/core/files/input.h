@@ -3,7 +3,7 @@
 #ifndef CLI_CORE_FILES_INPUT_H
 #define CLI_CORE_FILES_INPUT_H
 
-#include "base/files/guard.h"
+#include "gufo/files.h"
 #include "cli/core/files/path.h"
 #include "cli/core/options/options.h"
 
@@ -72,11 +72,11 @@ gufo_model *input_open_model(const char *path, uint32_t open_flags);
  * one. */
 const char *input_file_at(const gufo_model *model, size_t index);
 
-/* Guards all its files against being replaced by an output (base/files/guard.h); the caller frees
- * the guard with guard_free.  False after a report. */
-bool input_guard(const input *in, output_guard *guard);
+/* Guards all its files against being replaced by an output (gufo/files.h); the caller frees
+ * the guard with gufo_guard_free.  False after a report. */
+bool input_guard(const input *in, gufo_guard *guard);
 /* Adds them to a guard.  False, with the guard freed, after a report. */
-bool input_guard_more(const input *in, output_guard *guard);
+bool input_guard_more(const input *in, gufo_guard *guard);
 
 /* Whether an edit of the file, or of a shard of the set that it begins, is running or was
  * interrupted, so that it must not be read; reports that with advice. */

@@ -1,5 +1,4 @@
 /* Paths, and small files. */
-#include "base/files/folder.h"
 #include "cli/core/files/path.h"
 #include "cli/core/terminal/report.h"
 
@@ -36,6 +35,13 @@ bool path_is_folder(const char *path)
     struct stat info;
 
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool path_folder(const char *path, char out[PATH_MAX])
+{
+    int len = (int)(path_name(path) - path);
+
+    return snprintf(out, PATH_MAX, "%.*s", len > 0 ? len : 1, len > 0 ? path : ".") < PATH_MAX;
 }
 
 size_t path_begin(const char *path, void *bytes, size_t size)

@@ -4,6 +4,7 @@
 
 #include "gufo/base.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,6 +18,8 @@ const char *path_name(const char *path);
 bool path_exists(const char *path);
 /* Whether it is a folder, or a link to one. */
 bool path_is_folder(const char *path);
+/* Writes the folder of a file into `out`, "." where the path names none; false if it is too long. */
+bool path_folder(const char *path, char out[PATH_MAX]);
 /* Reads the first bytes of a regular file, at most `size`; 0 for anything else.  Any thread. */
 size_t path_begin(const char *path, void *bytes, size_t size);
 

@@ -1,8 +1,4 @@
 /* Output files: atomic, and removed when a signal comes. */
-#include "base/error.h"
-#include "base/files/output.h"
-#include "base/files/trust.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
@@ -38,36 +34,13 @@ bool save_is_stdout(const char *path)
 
 int save_open_stream(const char *path, gufo_error *error)
 {
-    int fd = save_is_stdout(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    struct stat opened;
-
-    if (fd < 0 || fd == STDOUT_FILENO) {
-        if (fd < 0)
-            (void)fail_io(error, errno, "cannot open");
-        return fd;
-    }
-    if (fstat(fd, &opened) != 0)
-        (void)fail_io(error, errno, "cannot examine");
-    else if (S_ISREG(opened.st_mode))
-        (void)refuse(error, GUFO_E_CHANGED, "became a file in the meantime");
-    else if (way_is_planted(path))
-        (void)refuse(
-            error, GUFO_E_ARGUMENT,
-            "a folder of it is another user's symlink in a folder where everybody may create "
-            "files");
-    else if (S_ISFIFO(opened.st_mode) && trust_is_planted(path, opened.st_uid))
-        (void)refuse(error, GUFO_E_ARGUMENT,
-                     "is a pipe of another user in a folder that everybody may write to");
-    else
-        return fd;
-    (void)close(fd);
-    return -1;
+    return save_is_stdout(path) ? STDOUT_FILENO : gufo_stream_open(path, error);
 }
 
 gufo_status save_close_stream(int fd, gufo_status status, gufo_error *error)
 {
     if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK)
-        return fail_io(error, errno, "cannot close");
+        return error_set(error, GUFO_E_IO, errno, "cannot close");
     return status;
 }
 
@@ -88,55 +61,53 @@ bool save_is_pending(const char *path, bool is_output)
     return state != GUFO_EDIT_STATE_SETTLED;
 }
 
-static bool guarded(output_guard *guard, gufo_status status, const char *path,
+static bool guarded(gufo_guard *guard, gufo_status status, const char *path,
                     const gufo_error *error)
 {
-    guard_ready(guard);
     if (status == GUFO_OK)
         return true;
     report_error(path, error);
-    guard_free(guard);
+    gufo_guard_free(guard);
     return false;
 }
 
-bool save_guard_more(output_guard *guard, const char *const *paths, size_t count)
+bool save_guard_more(gufo_guard *guard, const char *const *paths, size_t count)
 {
     gufo_status status = GUFO_OK;
     gufo_error error;
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
         if (paths[i] != NULL)
-            status = path_is_standard(paths[i]) ? guard_add_fd(guard, STDIN_FILENO, &error)
-                                                : guard_add_path(guard, paths[i], &error);
+            status = path_is_standard(paths[i]) ? gufo_guard_add_fd(guard, STDIN_FILENO, &error)
+                                                : gufo_guard_add_paths(guard, &paths[i], 1, &error);
     return guarded(guard, status, NULL, &error);
 }
 
-bool save_guard(output_guard *guard, const char *const *paths, size_t count)
+bool save_guard(gufo_guard *guard, const char *const *paths, size_t count)
 {
-    *guard = (output_guard){.allocator = &default_allocator};
+    *guard = (gufo_guard){0};
     return save_guard_more(guard, paths, count);
 }
 
-bool save_guard_output(output_guard *guard, const char *path)
+bool save_guard_output(gufo_guard *guard, const char *path)
 {
     gufo_error error;
-    gufo_status status = output_guard_path(guard, path, &error);
+    gufo_status status = gufo_guard_add_output(guard, path, &error);
 
     return guarded(guard, status, path, &error);
 }
 
 bool save_would_replace(const char *path, const char *const *paths, size_t count)
 {
-    output_guard guard;
-    struct stat info;
+    gufo_guard guard;
     bool replaces;
 
-    if (path == NULL || stat(path, &info) != 0)
+    if (path == NULL || !path_exists(path))
         return false;
     if (!save_guard(&guard, paths, count))
         return true;
-    replaces = guard_find_file(&guard, &info) != GUARD_NOTHING;
-    guard_free(&guard);
+    replaces = gufo_guard_has(&guard, path);
+    gufo_guard_free(&guard);
     if (replaces)
         report_message(path, "the output is an input; it would be lost");
     return replaces;
@@ -149,7 +120,7 @@ static int save_stream(const char *path, gufo_str bytes)
 
     if (fd < 0)
         return report_refusal(path, &error);
-    gufo_status status = output_write_at(fd, GUFO_NO_OFFSET, bytes.data, bytes.len, &error);
+    gufo_status status = gufo_stream_write(fd, bytes, &error);
 
     return save_close_stream(fd, status, &error) == GUFO_OK ? CODE_OK : report_error(path, &error);
 }
@@ -169,45 +140,54 @@ int save_report(const char *path, const gufo_error *error)
     return report_as(CODE_USAGE, path, "%s (--force replaces it)", error->message);
 }
 
-static int check_folder(const char *path, const char *target)
+static gufo_save_options save_options(bool force, const gufo_guard *guard)
 {
-    char *folder = path_beside(target, ".");
+    return (gufo_save_options){.flags = force ? GUFO_SAVE_REPLACE : 0, .guard = guard};
+}
+
+static int check_folder(const char *path, const gufo_text *target)
+{
+    char *name = path_format("%.*s", (int)target->len, target->data);
+    char *folder = name != NULL ? path_beside(name, ".") : NULL;
     int code = folder != NULL ? CODE_OK : CODE_FAILED;
 
     if (folder != NULL && access(folder, W_OK) != 0)
         code = report_system(path, errno);
     free(folder);
+    free(name);
     return code;
 }
 
-static int check_place(const char *path, bool force, const output_guard *guard, bool made_here)
+static int check_place(const char *path, bool force, const gufo_guard *guard, bool made_here)
 {
-    output target;
+    const gufo_save_options options = save_options(force, guard);
+    gufo_text target = {0};
     gufo_error error;
-    int code;
+    int code = CODE_OK;
 
     if (save_is_stream(path))
         return CODE_OK;
-    if (output_find(&target, path, force, guard, &default_allocator, &error) != GUFO_OK)
-        return save_report(path, &error);
-    code = made_here ? check_folder(path, target.target) : CODE_OK;
-    output_discard(&target);
+    if (gufo_save_check(path, &options, &target, &error) != GUFO_OK)
+        code = save_report(path, &error);
+    else if (made_here)
+        code = check_folder(path, &target);
+    gufo_text_free(&target);
     return code;
 }
 
-int save_check(const char *path, bool force, const output_guard *guard)
+int save_check(const char *path, bool force, const gufo_guard *guard)
 {
     return check_place(path, force, guard, false);
 }
 
-int save_check_later(const char *path, bool force, const output_guard *guard)
+int save_check_later(const char *path, bool force, const gufo_guard *guard)
 {
     return check_place(path, force, guard, true);
 }
 
 int save_check_dry(const char *path, const char *input, bool force)
 {
-    output_guard guard;
+    gufo_guard guard;
     int code;
 
     if (path == NULL || path_is_standard(path))
@@ -217,65 +197,38 @@ int save_check_dry(const char *path, const char *input, bool force)
     if (!save_guard(&guard, &input, 1))
         return CODE_FAILED;
     code = save_check(path, force, &guard);
-    guard_free(&guard);
+    gufo_guard_free(&guard);
     return code;
 }
 
-/* Signals wait while the temporary file is made and while it gets its final name. */
-static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool secret,
-                             const output_guard *guard, gufo_error *error)
-{
-    const char *volatile temporary;
-    output out;
-
-    signals_hold();
-    gufo_status status =
-        output_open(&out, path, force, bytes.len, guard, &default_allocator, error);
-
-    if (status == GUFO_OK) {
-        temporary = out.temporary;
-        signals_temporaries(&temporary, 1);
-    }
-    signals_release();
-    if (status != GUFO_OK)
-        return status;
-    out.is_private = secret;
-    if (secret && fchmod(out.fd, S_IRUSR | S_IWUSR) != 0)
-        status = fail_io(error, errno, "cannot deny other users access to it");
-    if (status == GUFO_OK)
-        status = output_write(&out, 0, bytes.data, bytes.len, error);
-    signals_hold();
-    signals_temporaries(NULL, 0);
-    if (status == GUFO_OK)
-        status = output_commit(&out, error);
-    else
-        output_discard(&out);
-    signals_release();
-    return status;
-}
-
-static int save(const char *path, gufo_str bytes, bool force, bool secret,
-                const output_guard *guard)
+static int save(const char *path, gufo_str bytes, const gufo_save_options *options)
 {
     gufo_error error;
+    gufo_status status;
 
     if (save_is_pending(path, true))
         return CODE_USAGE;
-    if (save_file(path, bytes, force, secret, guard, &error) != GUFO_OK)
-        return save_report(path, &error);
-    return CODE_OK;
+    signals_hold();
+    status = gufo_save(path, bytes, options, &error);
+    signals_release();
+    return status == GUFO_OK ? CODE_OK : save_report(path, &error);
 }
 
-int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+int save_bytes(const char *path, gufo_str bytes, bool force, const gufo_guard *guard)
 {
-    return save_is_stream(path) ? save_stream(path, bytes) : save(path, bytes, force, false, guard);
+    const gufo_save_options options = save_options(force, guard);
+
+    return save_is_stream(path) ? save_stream(path, bytes) : save(path, bytes, &options);
 }
 
-int save_secret(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+int save_secret(const char *path, gufo_str bytes, bool force, const gufo_guard *guard)
 {
-    if (!save_is_stream(path))
-        return save(path, bytes, force, true, guard);
-    return report_as(CODE_USAGE, path, "secrets are written to regular files only");
+    gufo_save_options options = save_options(force, guard);
+
+    options.flags |= GUFO_SAVE_PRIVATE;
+    return save_is_stream(path)
+               ? report_as(CODE_USAGE, path, "secrets are written to regular files only")
+               : save(path, bytes, &options);
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
@@ -316,11 +269,11 @@ static bool streams(const char *path, const gufo_job *job)
 static gufo_status check_stream(const char *path, uint32_t flags, gufo_error *error)
 {
     if (!path_is_standard(path) && path_is_folder(path))
-        return fail_io(error, EISDIR, "cannot open");
+        return error_set(error, GUFO_E_IO, EISDIR, "cannot open");
     if ((flags & GUFO_JOB_DELETE_INPUT) == 0)
         return GUFO_OK;
-    return refuse(error, GUFO_E_ARGUMENT,
-                  "the input is not deleted for an output that is not a file");
+    return error_set(error, GUFO_E_ARGUMENT, 0,
+                     "the input is not deleted for an output that is not a file");
 }
 
 gufo_status save_check_job(const char *path, gufo_job *job, uint32_t flags, gufo_error *error)
@@ -367,17 +320,16 @@ void resume_announce(void *path, uint64_t done, uint64_t total)
 
 bool resume_is_left(const char *path)
 {
-    char *journal;
-    output target;
+    const gufo_save_options options = {.flags = GUFO_SAVE_REPLACE};
+    gufo_text target = {0};
+    char *journal = NULL;
     bool left;
 
-    if (save_is_stream(path) ||
-        output_find(&target, path, true, NULL, &default_allocator, NULL) != GUFO_OK)
-        return false;
-    journal = output_beside(&target, suffix);
+    if (!save_is_stream(path) && gufo_save_check(path, &options, &target, NULL) == GUFO_OK)
+        journal = path_format("%.*s%s", (int)target.len, target.data, suffix);
     left = journal != NULL && path_exists(journal);
-    mem_free(&default_allocator, journal);
-    output_discard(&target);
+    gufo_text_free(&target);
+    free(journal);
     return left;
 }
 

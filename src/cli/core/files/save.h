@@ -2,7 +2,7 @@
 #ifndef CLI_CORE_FILES_SAVE_H
 #define CLI_CORE_FILES_SAVE_H
 
-#include "base/files/guard.h"
+#include "gufo/files.h"
 #include "cli/core/options/options.h"
 #include "gufo/produce.h"
 
@@ -21,8 +21,8 @@ int save_open_stream(const char *path, gufo_error *error);
 gufo_status save_close_stream(int fd, gufo_status status, gufo_error *error);
 
 /* Whether an edit of the file is running or was interrupted, so that it must not be read, nor
- * replaced as an output: its journal would be taken for one of the new file (base/files/output.h
- * refuses it in any case).  Reports that with advice. */
+ * replaced as an output: its journal would be taken for one of the new file (gufo_save refuses it
+ * in any case).  Reports that with advice. */
 bool save_is_pending(const char *path, bool is_output);
 
 /* Reports why the output `path` could not be written.  Returns the exit code: CODE_USAGE where it
@@ -34,9 +34,9 @@ int save_report(const char *path, const gufo_error *error);
  * writes directly to what exists and is not a regular file (a pipe, /dev/null).  Refuses the files
  * that `guard` (may be NULL) holds.  Returns the exit code: CODE_USAGE for a file that exists or is
  * guarded, CODE_FAILED for other failures, both after a report. */
-int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard);
+int save_bytes(const char *path, gufo_str bytes, bool force, const gufo_guard *guard);
 /* The same for a secret: to a file only, which other users cannot read, whatever it replaces. */
-int save_secret(const char *path, gufo_str bytes, bool force, const output_guard *guard);
+int save_secret(const char *path, gufo_str bytes, bool force, const gufo_guard *guard);
 
 /* Writes the files of a job, and removes them all when a signal comes; or writes its one file to
  * "-", standard output, or to a stream (save_is_stream).  `flags` are those of gufo_job_flags. */
@@ -52,18 +52,18 @@ char *save_output_path(const gufo_job *job, const char *path, size_t index);
 void save_remove(const char *path);
 
 /* Guards the files that these paths name (NULL is none, "-" standard input); the caller frees the
- * guard with guard_free.  False after a report. */
-bool save_guard(output_guard *guard, const char *const *paths, size_t count);
+ * guard with gufo_guard_free.  False after a report. */
+bool save_guard(gufo_guard *guard, const char *const *paths, size_t count);
 
 /* Adds more of them to a guard, or a file that will be written at `path`: later outputs may not
  * replace it either.  False, with the guard freed, after a report. */
-bool save_guard_more(output_guard *guard, const char *const *paths, size_t count);
-bool save_guard_output(output_guard *guard, const char *path);
+bool save_guard_more(gufo_guard *guard, const char *const *paths, size_t count);
+bool save_guard_output(gufo_guard *guard, const char *path);
 
 /* Checks before the work whether `path` may be written: CODE_OK, or another code after a report. */
-int save_check(const char *path, bool force, const output_guard *guard);
+int save_check(const char *path, bool force, const gufo_guard *guard);
 /* The same before work that takes long: the folder has to be there, and writable. */
-int save_check_later(const char *path, bool force, const output_guard *guard);
+int save_check_later(const char *path, bool force, const gufo_guard *guard);
 
 /* The same for an output (may be NULL) that is made from `input`; a dry run does not mind that it
  * exists, and gives `force`. */

@@ -46,7 +46,7 @@ int csv_check(const char *path, bool force)
     return save_check_later(path, force, NULL);
 }
 
-int csv_save(text_stream *csv, const char *path, bool force, const output_guard *guard)
+int csv_save(text_stream *csv, const char *path, bool force, const gufo_guard *guard)
 {
     int code;
 

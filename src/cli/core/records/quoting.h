@@ -2,7 +2,7 @@
 #ifndef CLI_CORE_RECORDS_QUOTING_H
 #define CLI_CORE_RECORDS_QUOTING_H
 
-#include "base/files/guard.h"
+#include "gufo/files.h"
 #include "cli/core/terminal/text.h"
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ void csv_put_column(FILE *out, const char *column, const char *about);
 int csv_check(const char *path, bool force);
 /* Writes what the stream holds, as save_bytes does, and closes the stream.  Returns the exit
  * code. */
-int csv_save(text_stream *csv, const char *path, bool force, const output_guard *guard);
+int csv_save(text_stream *csv, const char *path, bool force, const gufo_guard *guard);
 
 /* ---- Markdown: none becomes markup of it, of HTML or of YAML --------------------------------- */
 

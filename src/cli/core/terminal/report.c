@@ -138,6 +138,14 @@ int report_system(const char *path, int error_number)
     return report_as(CODE_FAILED, path, "%s", strerror(error_number));
 }
 
+gufo_status error_set(gufo_error *error, gufo_status code, int system, const char *message)
+{
+    *error = (gufo_error){.code = code, .system = system, .offset = GUFO_NO_OFFSET};
+    snprintf(error->message, sizeof error->message, "%s%s%s", message, system != 0 ? ": " : "",
+             system != 0 ? strerror(system) : "");
+    return code;
+}
+
 int report_memory(const char *path)
 {
     return report_as(CODE_FAILED, path, "out of memory");

@@ -43,6 +43,9 @@ int report_as(int code, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* An error of the system: "gufo: FILE: No such file or directory".  Returns CODE_FAILED. */
 int report_system(const char *path, int error_number);
+/* Fills an error, for functions of the command that give one: with the words of the system where `system` is not 0.
+ * Returns `code`. */
+gufo_status error_set(gufo_error *error, gufo_status code, int system, const char *message);
 /* "out of memory"; returns CODE_FAILED. */
 int report_memory(const char *path);
 void report_warning(const char *path, const char *format, ...)

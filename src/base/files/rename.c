@@ -14,7 +14,7 @@
  * not in the way.  On file systems without hard links, files are renamed one after the other.
  *
  * A link itself is renamed, not its target: unlike outputs, names do not follow links. */
-#include "cli/validate/rename.h"
+#include "gufo/files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ typedef enum new_name {
 
 /* The state of a file. */
 typedef struct moved {
-    const rename_move *move;
+    const gufo_move *move;
     char *aside;
     new_name kind;
     bool is_aside; /* the file that had the new name */
@@ -54,7 +54,14 @@ typedef struct renaming {
     size_t count;
     size_t failed;
     bool old_name; /* the failure is about the old name */
+    const gufo_save_options *options;
+    const gufo_allocator *allocator;
 } renaming;
+
+static bool replaces(const renaming *r)
+{
+    return (r->options->flags & GUFO_SAVE_REPLACE) != 0;
+}
 
 static bool is_there(const char *path)
 {
@@ -81,15 +88,14 @@ static bool is_listed(const char *path)
     return listed;
 }
 
-static new_name kind_of(const rename_move *move, const struct stat *from, const struct stat *to)
+static new_name kind_of(const gufo_move *move, const struct stat *from, const struct stat *to)
 {
     if (from->st_dev != to->st_dev || from->st_ino != to->st_ino)
         return NAME_OTHER;
     return is_listed(move->to) && is_listed(move->from) ? NAME_SECOND : NAME_CASE;
 }
 
-static gufo_status look(renaming *r, size_t index, bool force, const output_guard *kept,
-                        gufo_error *error)
+static gufo_status look(renaming *r, size_t index, gufo_error *error)
 {
     moved *m = &r->list[index];
     output *file = &r->files[index];
@@ -99,7 +105,7 @@ static gufo_status look(renaming *r, size_t index, bool force, const output_guar
 
     if (!exists && errno != ENOENT)
         return fail_io(error, errno, "cannot examine it");
-    status = pending_refuse(m->move->to, exists ? &to : NULL, &default_allocator, error);
+    status = pending_refuse(m->move->to, exists ? &to : NULL, r->allocator, error);
     if (status != GUFO_OK)
         return status;
     r->old_name = lstat(m->move->from, &from) != 0;
@@ -108,16 +114,16 @@ static gufo_status look(renaming *r, size_t index, bool force, const output_guar
     m->kind = exists ? kind_of(m->move, &from, &to) : NAME_FREE;
     if (m->kind == NAME_OTHER && !S_ISREG(to.st_mode) && !S_ISLNK(to.st_mode))
         return refuse(error, GUFO_E_ARGUMENT, "exists already, and is not a file");
-    if (m->kind == NAME_OTHER && guard_find_file(kept, &to) != GUARD_NOTHING)
+    if (m->kind == NAME_OTHER && guard_find_file(r->options->guard, &to) != GUARD_NOTHING)
         return refuse(error, GUFO_E_ARGUMENT,
                       "is another file of this command, which would be lost");
-    if (m->kind == NAME_OTHER && !force)
+    if (m->kind == NAME_OTHER && !replaces(r))
         return refuse(error, GUFO_E_EXISTS, "exists already");
     *file = (output){.fd = -1,
-                     .target = mem_text(&default_allocator, gufo_str_of(m->move->to)),
+                     .target = mem_text(r->allocator, gufo_str_of(m->move->to)),
                      .exists = m->kind == NAME_OTHER,
                      .place = index, /* new names differ */
-                     .allocator = &default_allocator};
+                     .allocator = r->allocator};
     m->aside = file->target != NULL ? commit_aside_path(file) : NULL;
     return m->aside != NULL ? GUFO_OK : fail_memory(error);
 }
@@ -181,7 +187,7 @@ static gufo_status take_old_names(renaming *r, gufo_error *error)
 {
     for (size_t i = 0; i < r->count; i++) {
         moved *m = &r->list[i];
-        const rename_move *move = m->move;
+        const gufo_move *move = m->move;
 
         if (m->renamed)
             continue;
@@ -218,7 +224,7 @@ static void add_to_message(gufo_error *error, const char *what, const char *path
 /* Gives a file its old name back; false if that fails. */
 static bool take_back(moved *m)
 {
-    const rename_move *move = m->move;
+    const gufo_move *move = m->move;
     bool renamed = m->renamed || (m->unlinked && m->kind == NAME_CASE);
     bool back = !(renamed || m->unlinked) || (!renamed && disk_link(move->to, move->from) == 0) ||
                 disk_rename(move->to, move->from) == 0;
@@ -246,12 +252,12 @@ static void put_back(renaming *r, gufo_error *error)
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Refuses what a commit would refuse to put aside or to replace. */
-static gufo_status rename_looked_at(renaming *r, bool force, gufo_error *error)
+static gufo_status rename_looked_at(renaming *r, gufo_error *error)
 {
     gufo_status status = commit_check(r->files, r->count, &r->failed, error);
 
     if (status == GUFO_OK)
-        status = commit_check_replace(r->files, r->count, force, &r->failed, error);
+        status = commit_check_replace(r->files, r->count, replaces(r), &r->failed, error);
     if (status != GUFO_OK)
         return status;
     status = put_aside(r, error);
@@ -266,28 +272,41 @@ static gufo_status rename_looked_at(renaming *r, bool force, gufo_error *error)
     return status;
 }
 
-gufo_status rename_all(const rename_move *moves, size_t count, bool force, const output_guard *kept,
-                       const char **failed_path, gufo_error *error)
+static gufo_status rename_all(renaming *r, const gufo_move *moves, gufo_error *error)
 {
-    renaming r = {.list = mem_zero(&default_allocator, count * sizeof *r.list),
-                  .files = mem_zero(&default_allocator, count * sizeof *r.files),
-                  .count = count};
-    bool good = r.list != NULL && r.files != NULL;
-    gufo_status status = good ? GUFO_OK : fail_memory(error);
+    gufo_status status = GUFO_OK;
 
-    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
-        r.failed = i;
-        r.list[i].move = &moves[i];
-        status = look(&r, i, force, kept, error);
+    for (size_t i = 0; i < r->count && status == GUFO_OK; i++) {
+        r->failed = i;
+        r->list[i].move = &moves[i];
+        status = look(r, i, error);
     }
     if (status == GUFO_OK)
-        status = rename_looked_at(&r, force, error);
-    *failed_path = r.old_name ? moves[r.failed].from : moves[r.failed].to;
-    for (size_t i = 0; good && i < count; i++) {
-        mem_free(&default_allocator, r.list[i].aside);
-        output_discard(&r.files[i]);
+        status = rename_looked_at(r, error);
+    for (size_t i = 0; i < r->count; i++) {
+        mem_free(r->allocator, r->list[i].aside);
+        output_discard(&r->files[i]);
     }
-    mem_free(&default_allocator, r.list);
-    mem_free(&default_allocator, r.files);
+    return status;
+}
+
+gufo_status gufo_rename(const gufo_move *moves, size_t count, const gufo_save_options *options,
+                        gufo_error *error)
+{
+    static const gufo_save_options none = {0};
+    renaming r = {.count = count, .options = options != NULL ? options : &none};
+    gufo_status status = save_options_check(r.options, error);
+
+    if (status != GUFO_OK || count == 0)
+        return status;
+    r.allocator = mem_allocator(r.options->allocator);
+    r.list = mem_array(r.allocator, count, sizeof *r.list);
+    r.files = mem_array(r.allocator, count, sizeof *r.files);
+    status = r.list != NULL && r.files != NULL ? rename_all(&r, moves, error) : fail_memory(error);
+    if (status != GUFO_OK)
+        fail_in(error, r.old_name ? GUFO_FILE_INPUT : GUFO_FILE_OUTPUT, (uint32_t)r.failed,
+                r.old_name ? moves[r.failed].from : moves[r.failed].to);
+    mem_free(r.allocator, r.list);
+    mem_free(r.allocator, r.files);
     return status;
 }

@@ -7,15 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A program of its own: the command is not a library, and its file is taken in as it is. */
-#include "cli/validate/rename.c"
-
 enum { FILES = 3 };
 
 typedef struct case_of_names {
     folder f;
     path_text from[FILES], to[FILES];
-    rename_move moves[FILES];
+    gufo_move moves[FILES];
 } case_of_names;
 
 /* Three files of which each holds its name; `taken` of the new names are taken. */
@@ -38,13 +35,13 @@ static case_of_names begin(size_t taken)
 
 static gufo_status run(case_of_names *c, bool force, gufo_error *error)
 {
-    const char *failed_path = NULL;
+    const gufo_save_options options = {.flags = force ? GUFO_SAVE_REPLACE : 0};
 
     for (size_t i = 0; i < FILES; i++)
-        c->moves[i] = (rename_move){.from = c->from[i].text, .to = c->to[i].text};
-    gufo_status status = rename_all(c->moves, FILES, force, NULL, &failed_path, error);
+        c->moves[i] = (gufo_move){.from = c->from[i].text, .to = c->to[i].text};
+    gufo_status status = gufo_rename(c->moves, FILES, &options, error);
 
-    check(status == GUFO_OK || failed_path != NULL, "a failure is about a file");
+    check(status == GUFO_OK || error->file[0] != '\0', "a failure is about a file");
     return status;
 }
 
