@@ -39,6 +39,7 @@ class Registry:
     def __init__(self, registry: Path, tables: Path, headers: Path) -> None:
         self.keys = rows(registry / "python" / "keys.tsv")
         self.key_names = rows(registry / "python" / "key_names.tsv")
+        self.writer_methods = rows(registry / "python" / "writer_methods.tsv")
         self.element_types = definitions(headers / "element_types.def", "GUFO_ELEMENT_TYPE")
         self.file_types = definitions(headers / "file_types.def", "GUFO_FILE_TYPE")
         self.names = [Row(*(row + [""])[:3]) for row in rows(tables / "hf_tensor_names.tsv")]

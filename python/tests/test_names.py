@@ -14,7 +14,7 @@ import gguf
 import gufo
 
 NAMES = (Path(__file__).parent / "gguf_names.txt").read_text().split()
-MODULES = "constants metadata tensor_mapping utility".split()
+MODULES = "constants gguf_writer metadata tensor_mapping utility vocab".split()
 
 
 @pytest.mark.parametrize("package", [gufo, gguf])

@@ -10,19 +10,22 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import constants as constants, metadata as metadata, tensor_mapping as tensor_mapping, utility as utility
+    from . import (constants as constants, gguf_writer as gguf_writer, metadata as metadata,
+                   tensor_mapping as tensor_mapping, utility as utility, vocab as vocab)
     from ._core import Error as Error
     from ._core import version as __version__
     from .constants import *
     from .differences import *
     from .edits import *
     from .estimates import *
+    from .gguf_writer import *
     from .jobs import *
     from .metadata import *
     from .models import *
     from .tensor_mapping import *
     from .text import *
     from .utility import *
+    from .vocab import *
 
 # The names of the modules; what is in none of them is in constants.
 _MODULES = {

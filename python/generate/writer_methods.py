@@ -1,0 +1,72 @@
+"""Writes gufo/gguf_writer_methods.py: writer_methods.py REGISTRY TABLES HEADERS OUT."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tables import from_arguments
+
+HEAD = '''\
+# Made of the registry by python/generate/writer_methods.py.
+"""Methods of the writer that add one key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
+from .constants import {enums}
+
+
+def _number(member: Any) -> Any:
+    """The number of a member of an enum; a number is its own."""
+    return getattr(member, "value", member)
+
+
+class WriterMethods:
+    arch: str
+
+    if TYPE_CHECKING:
+        def add_array(self, key: str, val: Sequence[Any]) -> None: ...
+        def add_bool(self, key: str, val: bool) -> None: ...
+        def add_float32(self, key: str, val: float) -> None: ...
+        def add_int32(self, key: str, val: int) -> None: ...
+        def add_string(self, key: str, val: str) -> None: ...
+        def add_uint32(self, key: str, val: int) -> None: ...
+'''
+FIELDS = {"-": ("", ""), "arch": ("", ".format(arch=self.arch)"),
+          "id": ("source_id: int, ", ".format(id=source_id)")}
+BODIES = {
+    "scalar": "        self.add_{type}({key}, {parameter})\n",
+    "array": "        self.add_{type}({key}, {parameter})\n",
+    "member": "        self.add_{type}({key}, _number({parameter}))\n",
+    "either": "        add: Any = self.add_{type} if isinstance({parameter}, int) else self.add_array\n"
+              "        add({key}, {parameter})\n",
+}
+
+
+class Row(NamedTuple):
+    method: str
+    key: str
+    type: str
+    kind: str
+    fields: str
+    parameter: str
+    hint: str
+
+    def source(self) -> str:
+        first, arguments = FIELDS[self.fields]
+        body = BODIES[self.kind].format(type=self.type, key=f"Keys.{self.key}{arguments}",
+                                        parameter=self.parameter)
+        return (f"\n    def {self.method}(self, {first}{self.parameter}: {self.hint}) -> None:\n"
+                f"{body}")
+
+
+def module(table: list[list[str]]) -> str:
+    methods = [Row(*row) for row in table]
+    enums = sorted(["Keys"] + [row.hint for row in methods if row.kind == "member"])
+    return HEAD.format(enums=", ".join(enums)) + "".join(row.source() for row in methods)
+
+
+if __name__ == "__main__":
+    registry, out = from_arguments()
+    out.write_text(module(registry.writer_methods), encoding="utf-8")
