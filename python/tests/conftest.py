@@ -35,6 +35,11 @@ def peer() -> ModuleType:
     return module
 
 
+def is_release(peer: ModuleType) -> bool:
+    """Whether the reference package is 0.19.0, and not a later tree."""
+    return "Q2_0" not in peer.GGMLQuantizationType.__members__
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real files."""

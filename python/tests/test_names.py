@@ -44,3 +44,9 @@ def test_import_loads_nothing_that_is_not_used(package: str) -> None:
     program = f"import sys, {package}; print('numpy' in sys.modules, 'gufo.constants' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_star_leaves_builtins_alone() -> None:
+    for package in (gufo, gguf):
+        assert set(NAMES) - set(package.__all__) == set()
+        assert {"open", "convert", "Error"} <= set(dir(package)) - set(package.__all__)

@@ -6,11 +6,9 @@ from types import ModuleType
 
 import pytest
 
-from gufo.constants import MODEL_ARCH, MODEL_TENSOR, MODEL_TENSORS, TENSOR_NAMES
+from conftest import is_release
+from gufo.constants import MODEL_ARCH, MODEL_TENSOR, MODEL_TENSORS
 from gufo.tensor_mapping import TensorNameMap, get_tensor_name_map
-
-# Names that gguf lacks.  It also leaves out the own names of some tensors.
-MORE_NAMES = ("model.layers.{bid}.input_layernorm.norm", "model.layers.{bid}.post_attention_layernorm.norm")
 
 
 def test_names_of_a_model() -> None:
@@ -57,6 +55,6 @@ def test_mapping_is_that_of_gguf(peer: ModuleType, monkeypatch: pytest.MonkeyPat
               for name, (tensor, target) in peer.get_tensor_name_map(peer.MODEL_ARCH[arch], 2).mapping.items()}
     ours = {name: (tensor.name, target)
             for name, (tensor, target) in get_tensor_name_map(MODEL_ARCH[arch], 2).mapping.items()}
-    more = {name.replace("{bid}", block) for name in (*MORE_NAMES, *TENSOR_NAMES.values()) for block in "01"}
+    if is_release(peer):  # later the name of the norm of granite's speech encoder became one of its variance
+        theirs = {name: target for name, target in theirs.items() if not name.endswith(".conv.batch_norm")}
     assert {name: ours.get(name) for name in theirs} == theirs
-    assert set(ours) - set(theirs) <= more

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from .utility import *
     from .vocab import *
 
-# The names of the modules; what is in none of them is in constants.
+# The names of gguf's modules; what is in none of them is in constants.
 _MODULES = {
-    "_core": "Error",
     "lazy": "LazyBase LazyMeta LazyNumpyTensor",
     "gguf_reader": "GGUFReader READER_SUPPORTED_VERSIONS ReaderField ReaderTensor",
     "gguf_writer": "GGUFValue GGUFWriter SHARD_NAME_FORMAT TensorInfo WriterState",
@@ -43,6 +42,11 @@ _MODULES = {
     "utility": "LocalTensor LocalTensorRange RemoteTensor SafetensorRemote SafetensorsLocal fill_templated_filename "
                "model_weight_count_rounded_notation naming_convention size_label",
     "metadata": "Metadata",
+}
+
+# The same of gufo's own interface: gguf does not have these names, and a star does not import them.
+_OWN = {
+    "_core": "Error",
     "models": "Entry Finding Findings Model Tensor Tensors open validate",
     "jobs": "Job JobTensor Output convert",
     "edits": "Change Edit EditPlan edit recover",
@@ -70,7 +74,7 @@ _IMPORTED = {
 _IMPORTED_MODULES = {name: name for name in "json logging math os re shutil struct sys tempfile yaml".split()}
 _IMPORTED_MODULES |= {"np": "numpy", "npt": "numpy.typing", "gguf": __name__}
 
-_HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names.split()}
+_HOME = {name: f"{__name__}.{module}" for module, names in (_MODULES | _OWN).items() for name in names.split()}
 _HOME |= {name: module for module, names in _IMPORTED.items() for name in names.split()}
 
 
@@ -79,14 +83,15 @@ def _find(name: str) -> object:
         return getattr(import_module(_HOME[name]), name)
     if name in _IMPORTED_MODULES:
         return import_module(_IMPORTED_MODULES[name])
-    if name in _MODULES or name == "constants":
+    if name in _MODULES or name in _OWN or name == "constants":
         return import_module(f"{__name__}.{name}")
     if name == "__version__":
         return getattr(import_module(f"{__name__}._core"), "version")
     if name == "logger":
         return import_module("logging").getLogger(__name__)
     if name == "__all__":
-        return [other for other in __dir__() if not other.startswith("_")]
+        own = {*_OWN, *" ".join(_OWN.values()).split(), "TYPE_CHECKING", "import_module"}
+        return [other for other in __dir__() if not other.startswith("_") and other not in own]
     if not name.startswith("_"):
         return getattr(import_module(f"{__name__}.constants"), name)
     raise AttributeError(name)
@@ -105,5 +110,5 @@ if not TYPE_CHECKING:  # a checker would take any name for one of the package
 
 def __dir__() -> list[str]:
     constants = vars(import_module(f"{__name__}.constants"))
-    names = {*globals(), *_HOME, *_IMPORTED_MODULES, *_MODULES, "constants", "logger", "__version__"}
+    names = {*globals(), *_HOME, *_IMPORTED_MODULES, *_MODULES, *_OWN, "constants", "logger", "__version__"}
     return sorted(names.union(name for name in constants if not name.startswith("_")))
