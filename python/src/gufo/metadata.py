@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .gguf_writer import GGUFWriter
 
-logger = logging.getLogger("metadata")
+logger: logging.Logger = logging.getLogger("metadata")
 
 _CARD_LIMIT = 4 << 20
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Iterable, Iterator, Mapping
+from typing import ClassVar, Iterable, Mapping
 
 from .constants import MODEL_ARCH, MODEL_TENSOR, MODEL_TENSORS, TENSOR_NAMES
 from .hf_names import ARCH_BLOCK_NAMES, BLOCK_NAMES, MODEL_NAMES
@@ -22,11 +22,19 @@ class TensorNameMap:
     def __init__(self, arch: MODEL_ARCH, n_blocks: int) -> None:
         has = set(MODEL_TENSORS.get(arch, ()))
         block_names = {**self.block_mappings_cfg, **self.arch_block_mappings_cfg.get(arch, {})}
-        self.mapping = dict(_pairs(self.mappings_cfg, has))
-        in_block = list(_pairs(block_names, has))
-        for block in map(str, range(n_blocks)):
-            for name, (tensor, target) in in_block:
-                self.mapping[name.replace("{bid}", block)] = (tensor, target.replace("{bid}", block))
+        self.mapping = {}
+        self._add(self.mappings_cfg, has, "{bid}")
+        for block in range(n_blocks):
+            self._add(block_names, has, str(block))
+
+    def _add(self, names: Mapping[MODEL_TENSOR, tuple[str, ...]], has: set[MODEL_TENSOR], block: str) -> None:
+        """Adds every name of the tensors that there are, that in GGUF files first."""
+        for tensor in names:
+            if tensor in has:
+                found = tensor, TENSOR_NAMES[tensor].replace("{bid}", block)
+                self.mapping[found[1]] = found
+                for name in names[tensor]:
+                    self.mapping[name.replace("{bid}", block)] = found
 
     def get_type_and_name(self, key: str, try_suffixes: Iterable[str] = ()) -> tuple[MODEL_TENSOR, str] | None:
         """The tensor, and its name with the suffix that the key has; None where the key is no name."""
@@ -56,17 +64,6 @@ class TensorNameMap:
 
     def __repr__(self) -> str:
         return repr(self.mapping)
-
-
-def _pairs(names: Mapping[MODEL_TENSOR, tuple[str, ...]],
-           has: set[MODEL_TENSOR]) -> Iterator[tuple[str, tuple[MODEL_TENSOR, str]]]:
-    """Every name of the tensors that there are, that in GGUF files first."""
-    for tensor, others in names.items():
-        if tensor in has:
-            target = (tensor, TENSOR_NAMES[tensor])
-            yield target[1], target
-            for name in others:
-                yield name, target
 
 
 def get_tensor_name_map(arch: MODEL_ARCH, n_blocks: int) -> TensorNameMap:
