@@ -61,11 +61,11 @@ static PyObject *finding_dict(PyObject *module, const gufo_finding *f)
     PyObject *offset =
         f->offset == GUFO_NO_OFFSET ? Py_NewRef(Py_None) : PyLong_FromUnsignedLongLong(f->offset);
 
-    return Py_BuildValue("{sssssssNsNsNszsNsn}", "rule", f->rule->id, "name", f->rule->name,
+    return Py_BuildValue("{sssssssNsNsNszsNsNsn}", "rule", f->rule->id, "name", f->rule->name,
                          "severity", gufo_severity_name(f->rule->severity), "offset", offset,
                          "subject", readable(f->subject), "message", core_message(f->message),
-                         "hint", f->hint, "fix", fix_dict(module, &f->fix), "shard",
-                         (Py_ssize_t)f->shard);
+                         "hint", f->hint, "fix", fix_dict(module, &f->fix), "fatal",
+                         PyBool_FromLong(f->rule->fatal), "shard", (Py_ssize_t)f->shard);
 }
 
 void core_add_finding(void *context, const gufo_finding *finding)

@@ -1,8 +1,9 @@
 /* Element types: the table, and blocks to numbers and back. */
 #include "core.h"
 
-#define CHUNK_ELEMENTS (1u << 20) /* between two looks at the signals */
-#define BRIEF_ELEMENTS (1u << 18)
+/* Elements between two looks at the signals; the slowest encoders do some 300,000 a second. */
+#define DECODED_AT_ONCE (1u << 20)
+#define ENCODED_AT_ONCE (1u << 14)
 
 static PyObject *types(PyObject *module, PyObject *none)
 {
@@ -86,11 +87,11 @@ static gufo_status encode_some(const coding *c, uint64_t first, uint64_t rows, g
                                c->importance, c->blocks + first * c->row_bytes, error);
 }
 
-/* In parts, of 8 rows for types whose blocks hold parts of several rows. */
-static gufo_status in_parts(const coding *c, code_rows *code, const gufo_run *run,
-                            gufo_error *error)
+/* In parts of some `elements`, of 8 rows for types whose blocks hold parts of several rows. */
+static gufo_status in_parts(const coding *c, code_rows *code, uint64_t elements,
+                            const gufo_run *run, gufo_error *error)
 {
-    uint64_t part = c->columns == 0 ? c->rows : CHUNK_ELEMENTS / c->columns / 8 * 8;
+    uint64_t part = c->columns == 0 ? c->rows : elements / c->columns / 8 * 8;
 
     if (part == 0)
         part = 8;
@@ -108,12 +109,12 @@ static gufo_status in_parts(const coding *c, code_rows *code, const gufo_run *ru
 
 static gufo_status decode_all(void *context, const gufo_run *run, gufo_error *error)
 {
-    return in_parts(context, decode_some, run, error);
+    return in_parts(context, decode_some, DECODED_AT_ONCE, run, error);
 }
 
 static gufo_status encode_all(void *context, const gufo_run *run, gufo_error *error)
 {
-    return in_parts(context, encode_some, run, error);
+    return in_parts(context, encode_some, ENCODED_AT_ONCE, run, error);
 }
 
 static bool sizes_of(coding *c, Py_ssize_t rows, Py_ssize_t columns)
@@ -144,7 +145,7 @@ static PyObject *decode(PyObject *module, PyObject *args, PyObject *keywords)
     well =
         c.type != NULL && sizes_of(&c, rows, columns) && whole_buffers(&c, module, &blocks, &out);
     if (well) {
-        call.brief = c.rows * c.columns <= BRIEF_ELEMENTS;
+        call.brief = c.rows * c.columns <= DECODED_AT_ONCE / 4;
         well = core_do(module, &call, decode_all, &c);
     }
     PyBuffer_Release(&blocks);
@@ -175,7 +176,7 @@ static bool encode_with(PyObject *module, core_call *call, coding *c, int effort
         return false;
     }
     c->encoder = encoder;
-    call->brief = c->rows * c->columns <= BRIEF_ELEMENTS / 16;
+    call->brief = c->rows * c->columns <= ENCODED_AT_ONCE;
     well = core_do(module, call, encode_all, c);
     gufo_encoder_free(encoder);
     return well;

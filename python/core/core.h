@@ -150,7 +150,7 @@ PyObject *core_value(PyObject *module, const gufo_value *value);
 PyObject *core_strings(PyObject *module, const gufo_array *array, Py_ssize_t first,
                        Py_ssize_t count);
 
-/* The pieces of an array as bytes: uint64 offset, uint64 count, uint32 type, uint32 leaf, each. */
+/* The pieces of an array as bytes: uint64 offset, uint64 count, uint32 type, uint32 kind of leaf, each. */
 PyObject *core_parts(const gufo_entry *entry);
 
 /* ---- findings -------------------------------------------------------------------------------- */

@@ -79,23 +79,46 @@ static gufo_status open_input(void *context, const gufo_run *run, gufo_error *er
     return o->model == NULL ? error->code : GUFO_OK;
 }
 
+/* Findings become objects as they come, so the GIL is kept. */
+static bool open_with_findings(PyObject *module, opening *o, PyObject *list)
+{
+    core_findings findings = {module, Py_NewRef(list)};
+    gufo_error error;
+
+    o->options.on_finding = core_add_finding;
+    o->options.finding_context = &findings;
+    if (open_input(o, NULL, &error) != GUFO_OK && findings.list != NULL)
+        core_raise(module, &error);
+    if (findings.list == NULL) {
+        gufo_model_free(o->model);
+        o->model = NULL;
+    }
+    Py_XDECREF(findings.list);
+    return o->model != NULL;
+}
+
 static PyObject *core_open(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"source", "flags", "name", NULL};
+    static char *names[] = {"source", "flags", "name", "findings", NULL};
     core_call call = {.brief = true};
     opening o = {.model = NULL};
     core_source source;
-    PyObject *object, *model;
+    PyObject *object, *model = NULL, *list = NULL;
     unsigned flags = 0;
     const char *name = NULL;
+    bool well;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$Iz:open", names, &object, &flags, &name) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$IzO!:open", names, &object, &flags, &name,
+                                     &PyList_Type, &list) ||
         core_source_get(object, &source) < 0)
         return NULL;
     o.input = &source.input;
     o.options.flags = flags;
     o.options.name = name;
-    model = core_do(module, &call, open_input, &o) ? core_model_new(module, o.model, NULL) : NULL;
+    well = list == NULL ? core_do(module, &call, open_input, &o)
+                        : open_with_findings(module, &o, list);
+    if (well)
+        model = core_model_new(module, o.model, NULL);
     if (model == NULL)
         core_source_release(&source);
     else
@@ -537,7 +560,8 @@ static PyMethodDef model_methods[] = {
     CORE_METHOD("strings", model_strings, "strings(index, first=0, count=-1) -> list of str."),
     {"numbers", model_numbers, METH_VARARGS, "numbers(index) -> bytes in machine order."},
     {"parts", model_parts, METH_VARARGS,
-     "parts(index) -> bytes: offset, count (uint64), value type, whether a leaf (uint32) of each "
+     "parts(index) -> bytes: offset, count (uint64), value type, kind of leaf (uint32: 0 none, 1 "
+     "number, 2 text) of each "
      "piece of an array: headers of inner arrays, numbers, lengths and texts."},
     {"tensors", model_tensors, METH_NOARGS,
      "tensors() -> list of (name, type, dims, elements, offset, size, info offset, shard)."},
@@ -591,8 +615,9 @@ static PyType_Spec view_spec = {
 
 static PyMethodDef functions[] = {
     CORE_METHOD("open", core_open,
-                "open(source, *, flags=0, name=None) -> Model\n\n"
-                "source: a path, a file that is open, or its content in an object with a buffer."),
+                "open(source, *, flags=0, name=None, findings=[]) -> Model\n\n"
+                "source: a path, a file that is open, or its content in an object with a buffer. "
+                "findings: with\nOPEN_LENIENT, the list that gets a dict for each fault."),
     {NULL, NULL, 0, NULL},
 };
 

@@ -78,11 +78,17 @@ PyObject *core_strings(PyObject *module, const gufo_array *array, Py_ssize_t fir
 
 /* ---- pieces of an array ----------------------------------------------------------------------- */
 
-/* One piece: `count` numbers of `type` at `offset`.  A leaf is a number, or the bytes of a string. */
+/* One piece: `count` numbers of `type` at `offset`. */
 typedef struct piece {
     uint64_t offset, count;
-    uint32_t type, leaf;
+    uint32_t type, leaf; /* of leaf_kind */
 } piece;
+
+typedef enum leaf_kind {
+    LEAF_NONE = 0, /* a length, or the head of an inner array */
+    LEAF_NUMBER = 1,
+    LEAF_TEXT = 2,
+} leaf_kind;
 
 typedef struct pieces {
     piece *items;
@@ -91,7 +97,7 @@ typedef struct pieces {
     uint64_t offset;
 } pieces;
 
-static bool add(pieces *p, const void *at, gufo_value_type type, uint64_t count, bool leaf)
+static bool add(pieces *p, const void *at, gufo_value_type type, uint64_t count, leaf_kind leaf)
 {
     if (p->count == p->room) {
         size_t room = p->room == 0 ? 64 : p->room * 2;
@@ -105,7 +111,7 @@ static bool add(pieces *p, const void *at, gufo_value_type type, uint64_t count,
         p->room = room;
     }
     p->items[p->count++] = (piece){p->offset + (uint64_t)((const uint8_t *)at - p->first), count,
-                                   (uint32_t)type, leaf};
+                                   (uint32_t)type, (uint32_t)leaf};
     return true;
 }
 
@@ -124,14 +130,15 @@ static bool add_elements(pieces *p, const gufo_array *array)
 
     for (; gufo_array_next(&walk, &value); at = array->data + walk.position) {
         if (array->type == GUFO_VALUE_STRING) {
-            if (!add(p, at, length, 1, false) || !add(p, at + gufo_value_type_size(length),
-                                                      GUFO_VALUE_UINT8, value.as.str.len, true))
+            if (!add(p, at, length, 1, LEAF_NONE) ||
+                !add(p, at + gufo_value_type_size(length), GUFO_VALUE_UINT8, value.as.str.len,
+                     LEAF_TEXT))
                 return false;
         } else if (array->type == GUFO_VALUE_ARRAY) {
-            if (!add(p, at, GUFO_VALUE_UINT32, 1, false) || !add(p, at + 4, length, 1, false) ||
-                !add_elements(p, &value.as.array))
+            if (!add(p, at, GUFO_VALUE_UINT32, 1, LEAF_NONE) ||
+                !add(p, at + 4, length, 1, LEAF_NONE) || !add_elements(p, &value.as.array))
                 return false;
-        } else if (!add(p, at, array->type, 1, true)) {
+        } else if (!add(p, at, array->type, 1, LEAF_NUMBER)) {
             return false;
         }
     }
