@@ -288,13 +288,17 @@ class ReaderField(NamedTuple):
             return self.parts[-1].item()
         if isinstance(self.parts, _Parts):
             return self.parts.contents(index_or_slice)
-        leaf: Callable[[Array], Any] = _text if self.types[-1] == GGUFValueType.STRING else np.ndarray.item
+        leaf: Callable[[Array], Any] = _text if self.types[-1] == GGUFValueType.STRING else _number
         picked = self.data[index_or_slice]
         return leaf(self.parts[picked]) if isinstance(picked, int) else [leaf(self.parts[i]) for i in picked]
 
 
 def _text(part: Array) -> str:
     return str(part.tobytes(), "utf-8")
+
+
+def _number(part: Array) -> Any:
+    return part.item()
 
 
 class ReaderTensor(NamedTuple):

@@ -270,6 +270,8 @@ class Finding:
     hint: str | None
     #: What would fix it, or None: "kind", "certain", "key", "value".
     fix: dict[str, Any] | None
+    #: Whether the file cannot be opened because of it, but leniently.
+    fatal: bool
     #: The number of the file, from 0.
     shard: int
 
