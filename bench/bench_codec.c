@@ -197,7 +197,8 @@ static bool gufo_start(contender *c, const job *j)
     gufo_encoder_free(c->encoder);
     c->encoder = NULL;
     if (j->direction == DECODE)
-        return gufo_decode(j->type, encoded, MIN_ROWS, COLUMNS, decoded, c->cpu, NULL) == GUFO_OK;
+        return gufo_decode(j->type, encoded, MIN_ROWS, COLUMNS, decoded, &(gufo_run){.cpu = c->cpu},
+                           NULL) == GUFO_OK;
     c->encoder = gufo_encoder_new(j->type, &options, NULL);
     return c->encoder;
 }
@@ -206,9 +207,10 @@ static void run_gufo(contender *c, const job *j, uint64_t rows)
 {
     gufo_error error;
     gufo_status status = j->direction == DECODE
-                             ? gufo_decode(j->type, encoded, rows, COLUMNS, decoded, c->cpu, &error)
+                             ? gufo_decode(j->type, encoded, rows, COLUMNS, decoded,
+                                           &(gufo_run){.cpu = c->cpu}, &error)
                              : gufo_encoder_encode(c->encoder, numbers, rows, COLUMNS,
-                                                   job_importance(j), encoded, &error);
+                                                   job_importance(j), encoded, NULL, &error);
 
     if (status != GUFO_OK)
         die(j->type->name, error.message);
@@ -487,7 +489,8 @@ static double encoding_error(const job *j, gufo_effort effort)
         return 0;
     c.run(&c, j, ROWS);
     gufo_encoder_free(c.encoder);
-    if (gufo_decode(j->type, encoded, ROWS, COLUMNS, decoded, c.cpu, NULL) != GUFO_OK)
+    if (gufo_decode(j->type, encoded, ROWS, COLUMNS, decoded, &(gufo_run){.cpu = c.cpu}, NULL) !=
+        GUFO_OK)
         return 0;
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
         double weight = j->direction == IMPORTANCE ? (double)importance[i % COLUMNS] : 1.0;
@@ -657,8 +660,8 @@ static void compare_copy(const gufo_element_type *type, unsigned char *from, uns
     for (int run = -1; run < COPY_RUNS; run++) {
         double start = seconds_now(), middle;
 
-        if (gufo_decode(type, from, rows, COLUMNS, (float *)(void *)to, best->cpu, NULL) !=
-            GUFO_OK) {
+        if (gufo_decode(type, from, rows, COLUMNS, (float *)(void *)to,
+                        &(gufo_run){.cpu = best->cpu}, NULL) != GUFO_OK) {
             printf("%-24s      -\n", type->name);
             return;
         }

@@ -288,8 +288,8 @@ static void generate(const char *path, uint64_t strings, uint64_t tensors)
         char name[64];
 
         snprintf(name, sizeof name, "blk.%" PRIu64 ".ffn_gate_%" PRIu64 ".weight", i / 10, i % 10);
-        check(gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(GUFO_TYPE_F32),
-                                       2, (uint64_t[]){8, 4}, &error),
+        check(gufo_document_add_tensor(d, name, gufo_element_type_by_id(GUFO_TYPE_F32), 2,
+                                       (uint64_t[]){8, 4}, &error),
               &error);
     }
     job = gufo_job_of_documents(&d, 1, NULL, &error);

@@ -194,7 +194,7 @@ static void add_tensor(model *m, const shape *s, gufo_str name)
     const gufo_element_type *type = s->rows > 0 ? m->type : gufo_element_type_by_id(GUFO_TYPE_F32);
     gufo_error e;
 
-    check(gufo_document_add_tensor(m->document, name, type, s->rows > 0 ? 2 : 1, dims, &e), &e);
+    check(gufo_document_add_tensor_str(m->document, name, type, s->rows > 0 ? 2 : 1, dims, &e), &e);
 }
 
 static void write_vector(model *m, const shape *s)
@@ -220,7 +220,8 @@ static void write_matrix(model *m, const shape *s)
 
         for (size_t i = 0; i < (size_t)rows * s->columns; i++)
             values[i] = (float)next_sum(&m->random) * (0.02f / DEVIATION);
-        check(gufo_encoder_encode(m->encoder, values, rows, s->columns, NULL, blocks, &e), &e);
+        check(gufo_encoder_encode(m->encoder, values, rows, s->columns, NULL, blocks, NULL, &e),
+              &e);
         check(gufo_job_write(m->job, 0, m->tensors, row * row_bytes, blocks, rows * row_bytes, &e),
               &e);
     }

@@ -28,11 +28,9 @@ static gufo_status set_values(gufo_template_values *values, const char *message,
         used += (size_t)snprintf(json + used, sizeof json - used, format, c);
     }
     (void)snprintf(json + used, sizeof json - used, "\"}]");
-    if (gufo_template_values_set(values, gufo_str_of("messages"), gufo_str_of(json), error) !=
-        GUFO_OK)
+    if (gufo_template_values_set(values, "messages", gufo_str_of(json), error) != GUFO_OK)
         return error->code;
-    return gufo_template_values_set(values, gufo_str_of("add_generation_prompt"),
-                                    gufo_str_of("true"), error);
+    return gufo_template_values_set(values, "add_generation_prompt", gufo_str_of("true"), error);
 }
 
 static gufo_status render(const gufo_model *model, const char *message, gufo_text *out,
@@ -40,7 +38,7 @@ static gufo_status render(const gufo_model *model, const char *message, gufo_tex
 {
     gufo_str source;
     gufo_template *parsed = NULL;
-    gufo_template_values *values = gufo_template_values_new(NULL, 0, error);
+    gufo_template_values *values = gufo_template_values_new(NULL, error);
     gufo_status status =
         values == NULL ? error->code : gufo_chat_template(model, NULL, &source, error);
 

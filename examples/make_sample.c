@@ -175,7 +175,7 @@ static gufo_status add_tensors(gufo_document *d, gufo_error *error)
         bool vector = shape.rows == 0;
 
         status = gufo_document_add_tensor(
-            d, gufo_str_of(name), gufo_element_type_by_id(vector ? GUFO_TYPE_F32 : GUFO_TYPE_F16),
+            d, name, gufo_element_type_by_id(vector ? GUFO_TYPE_F32 : GUFO_TYPE_F16),
             vector ? 1 : 2, (uint64_t[]){shape.columns, shape.rows}, error);
     }
     return status;

@@ -13,7 +13,7 @@ static gufo_status change(gufo_document *document, const char *name, const char 
     if (status == GUFO_OK)
         status = gufo_document_set_text(document, "tokenizer.chat_template", template, error);
     if (status == GUFO_OK)
-        (void)gufo_document_remove_key(document, gufo_str_of("general.description"));
+        (void)gufo_document_remove_key(document, "general.description");
     return status;
 }
 

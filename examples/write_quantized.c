@@ -29,7 +29,7 @@ static gufo_document *describe(const gufo_element_type *type, gufo_error *error)
         status = gufo_document_set_u32(document, "general.quantization_version",
                                        GUFO_QUANTIZATION_VERSION, error);
     if (status == GUFO_OK)
-        status = gufo_document_add_tensor(document, gufo_str_of("w.weight"), type, 2, dims, error);
+        status = gufo_document_add_tensor(document, "w.weight", type, 2, dims, error);
     if (status == GUFO_OK)
         return document;
     gufo_document_free(document);
@@ -52,7 +52,7 @@ static gufo_status write_rows(gufo_job *job, const gufo_element_type *type, gufo
         status = GUFO_E_MEMORY;
     for (uint64_t row = 0; row < ROWS && status == GUFO_OK; row += STEP) {
         make_rows(row, values);
-        status = gufo_encoder_encode(encoder, values, STEP, COLUMNS, NULL, blocks, error);
+        status = gufo_encoder_encode(encoder, values, STEP, COLUMNS, NULL, blocks, NULL, error);
         if (status == GUFO_OK)
             status =
                 gufo_job_write(job, 0, 0, row * row_bytes, blocks, STEP * (size_t)row_bytes, error);

@@ -22,7 +22,7 @@ static gufo_status describe(gufo_document *document, size_t shard, gufo_error *e
     if (status == GUFO_OK)
         status = gufo_document_set_shard(document, shard, SHARDS, SHARDS, 0, error);
     if (status == GUFO_OK)
-        status = gufo_document_add_tensor(document, gufo_str_of(names[shard]),
+        status = gufo_document_add_tensor(document, names[shard],
                                           gufo_element_type_by_id(GUFO_TYPE_F32), 2, dims, error);
     return status;
 }

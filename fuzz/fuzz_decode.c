@@ -43,8 +43,8 @@ static void decode_everywhere(const blocks *b)
     must(expected != NULL && values != NULL, "there is memory");
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         float *out = i == 0 ? expected : values;
-        gufo_status status =
-            gufo_decode(b->type, b->data, b->rows, b->columns, out, levels[i], NULL);
+        gufo_status status = gufo_decode(b->type, b->data, b->rows, b->columns, out,
+                                         &(gufo_run){.cpu = levels[i]}, NULL);
         bool decodes =
             gufo_cpu_available(levels[i]) && (b->type->flags & GUFO_ELEMENT_DECODES) != 0;
         must((status == GUFO_OK) == decodes, "what has a decoder is decoded");

@@ -66,8 +66,8 @@ static gufo_status add_tensor(gufo_document *d, const char *name, const char *te
             break;
         count++;
     }
-    return gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(GUFO_TYPE_F16),
-                                    count, dims, NULL);
+    return gufo_document_add_tensor(d, name, gufo_element_type_by_id(GUFO_TYPE_F16), count, dims,
+                                    NULL);
 }
 
 /* What cannot be set is skipped. */
@@ -162,9 +162,10 @@ static void check_fit(const gufo_estimator *estimator, gufo_estimate_options o, 
 static void try_model(const gufo_model *model, const gufo_estimate_options *o,
                       const gufo_allocator *allocator)
 {
+    const gufo_estimator_options options = {.allocator = allocator};
     gufo_error error = {0};
-    gufo_estimator *estimator = gufo_estimator_new(model, allocator, &error);
-    gufo_estimator *draft = gufo_estimator_new(model, allocator, NULL);
+    gufo_estimator *estimator = gufo_estimator_new(model, &options, &error);
+    gufo_estimator *draft = gufo_estimator_new(model, &options, NULL);
     gufo_estimate e, with;
 
     must((estimator == NULL) == (error.code != GUFO_OK), "a failure says so");

@@ -63,8 +63,7 @@ static void read_blocks(const packed_weight *w, const uint8_t *all, uint64_t hei
     if (w->kind->factors != NULL)
         must(w->kind->factors(w, factors, &error) == GUFO_OK, "floats have had the factors");
     must(unpacked_blocks(w, 0, height, blocks, &error) == GUFO_OK, "what floats have, blocks have");
-    must(gufo_decode(w->type, blocks, height, w->columns, decoded, GUFO_CPU_BEST, &error) ==
-             GUFO_OK,
+    must(gufo_decode(w->type, blocks, height, w->columns, decoded, NULL, &error) == GUFO_OK,
          "blocks are decoded");
     for (uint64_t i = 0; i < numbers; i++)
         must(decoded[i] * factors[0] == float_at(all, i) || isnan(float_at(all, i)),

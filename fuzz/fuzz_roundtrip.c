@@ -43,8 +43,8 @@ static void name_tensors(gufo_document *d, const gufo_model *file)
     gufo_error error;
 
     for (uint64_t i = 0; gufo_model_tensor_at(file, i, &tensor); i++)
-        must(gufo_document_add_raw_tensor(d, tensor.name, tensor.type, tensor.n_dims, tensor.dims,
-                                          tensor.size, &error) == GUFO_OK,
+        must(gufo_document_add_raw_tensor_str(d, tensor.name, tensor.type, tensor.n_dims,
+                                              tensor.dims, tensor.size, &error) == GUFO_OK,
              "tensors that open can be written");
 }
 

@@ -160,10 +160,9 @@ static void change(gufo_document *document, const scene *s)
     if (s->way & 1)
         (void)gufo_document_set_u32(document, "fuzz.number", s->way, NULL);
     if (s->way & 2)
-        gufo_document_remove_prefix(document, gufo_str_of("tokenizer."), NULL);
+        gufo_document_remove_prefix(document, "tokenizer.", NULL);
     if (s->way & 4)
-        (void)gufo_document_rename(document, gufo_str_of("general.name"),
-                                   gufo_str_of("general.other"), NULL);
+        (void)gufo_document_rename(document, "general.name", "general.other", NULL);
 }
 
 static void compare_entries(const gufo_document *expected, const gufo_model *result)
@@ -404,8 +403,8 @@ static void make_model(void)
         values[i] = (float)(i % 29) / 64 - 0.2f;
     (void)gufo_document_set_text(document, "general.architecture", "fuzz", NULL);
     for (char name[] = "a.weight"; name[0] <= 'd'; name[0]++)
-        (void)gufo_document_add_tensor(document, gufo_str_of(name),
-                                       gufo_element_type_by_id(GUFO_TYPE_F32), 2, dims, NULL);
+        (void)gufo_document_add_tensor(document, name, gufo_element_type_by_id(GUFO_TYPE_F32), 2,
+                                       dims, NULL);
     job = gufo_job_of_documents(&document, 1, NULL, NULL);
     must(job != NULL && gufo_job_open(job, &options, NULL) == GUFO_OK, "a model can be written");
     for (uint64_t i = 0; i < 4; i++)

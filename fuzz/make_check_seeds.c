@@ -56,8 +56,8 @@ static void add_tensor(gufo_document *d, const char *name, uint64_t columns, uin
 {
     const uint64_t dims[2] = {columns, rows};
 
-    need(gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(GUFO_TYPE_F32),
-                                  rows > 1 ? 2 : 1, dims, &error) == GUFO_OK);
+    need(gufo_document_add_tensor(d, name, gufo_element_type_by_id(GUFO_TYPE_F32), rows > 1 ? 2 : 1,
+                                  dims, &error) == GUFO_OK);
 }
 
 /* ---- the seeds ------------------------------------------------------------------------------ */

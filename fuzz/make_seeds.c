@@ -631,10 +631,10 @@ static void plan(gufo_document *d, gufo_error *e)
     ok(gufo_document_set_array(d, "v.words", &inner[0], e), e);
     ok(gufo_document_set_array(d, "v.numbers", &inner[1], e), e);
     ok(gufo_document_set_array(d, "v.nested", &outer, e), e);
-    ok(gufo_document_add_tensor(d, gufo_str_of("a.weight"), gufo_element_type_by_id(GUFO_TYPE_Q4_0),
-                                2, (uint64_t[]){32, 2}, e),
+    ok(gufo_document_add_tensor(d, "a.weight", gufo_element_type_by_id(GUFO_TYPE_Q4_0), 2,
+                                (uint64_t[]){32, 2}, e),
        e);
-    ok(gufo_document_add_raw_tensor(d, gufo_str_of("b.weight"), 57, 1, (uint64_t[]){5}, 10, e), e);
+    ok(gufo_document_add_raw_tensor(d, "b.weight", 57, 1, (uint64_t[]){5}, 10, e), e);
 }
 
 /* The file goes to a descriptor in memory and from there into the seed. */

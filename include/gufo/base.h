@@ -10,9 +10,8 @@
  *    compulsory field that is missing is GUFO_E_ARGUMENT, and the error names it.
  *  - Structs that the library fills have reserved room, which later versions may use.  These have
  *    none, and are final: gufo_str, gufo_value, gufo_array, gufo_items, gufo_allocator,
- *    gufo_text, gufo_encoding, gufo_fix, gufo_arch_key, gufo_arch_tensor, gufo_quantize_override,
- *    gufo_quantize_loss, gufo_stats_find, gufo_stats_place, gufo_allocate_option and
- *    gufo_allocate_group.  The library passes rows of all other tables only by pointer, and they may
+ *    gufo_text, gufo_encoding, gufo_fix, gufo_arch_key, gufo_arch_tensor, gufo_quantize_loss,
+ *    gufo_stats_find, gufo_stats_place, gufo_allocate_option and gufo_allocate_group.  The library passes rows of all other tables only by pointer, and they may
  *    grow at their end.
  *  - Functions write outputs on success; NULL is allowed for secondary outputs (their comments
  *    say so).  Enumerators have fixed values: new ones are added with new values.
@@ -150,6 +149,12 @@ typedef struct gufo_allocator {
     void *context;
 } gufo_allocator;
 
+/* How a text is read: a template, a manifest, a tokenizer.json. */
+typedef struct gufo_parse_options {
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* zeros; GUFO_E_ARGUMENT for anything else */
+} gufo_parse_options;
+
 /* Text that grows: any bytes, not terminated.  {0} is an empty one; the caller may set `allocator`
  * before its first use.  Setting `len` to 0 empties it and keeps its memory.  Freed with
  * gufo_text_free. */
@@ -200,9 +205,8 @@ typedef struct gufo_template_finding {
 typedef bool gufo_template_found(void *context, const gufo_template_finding *finding);
 
 /* Judges a template, which may be any bytes: calls `found` for each finding, in the order of the
- * template.  GUFO_E_MEMORY; `allocator` may be NULL: malloc.  gufo_template_lint of template.h is
- * one. */
-typedef gufo_status gufo_template_judge(gufo_str source, const gufo_allocator *allocator,
+ * template.  GUFO_E_MEMORY; `options` may be NULL.  gufo_template_lint of template.h is one. */
+typedef gufo_status gufo_template_judge(gufo_str source, const gufo_parse_options *options,
                                         gufo_template_found *found, void *context,
                                         gufo_error *error);
 

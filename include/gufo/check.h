@@ -24,9 +24,9 @@ typedef bool gufo_tokenizer_token_fn(void *context, uint64_t id, gufo_str text);
 
 /* Reads a tokenizer.json, which may be any bytes: calls `token` for each token of the vocabulary, then for each added
  * one, in the order of the file.  GUFO_E_NOT_FOUND: it has no vocabulary; GUFO_E_MALFORMED, GUFO_E_TRUNCATED,
- * GUFO_E_RANGE, GUFO_E_LIMIT with the byte of the text; GUFO_E_MEMORY.  `allocator` may be NULL: malloc.
+ * GUFO_E_RANGE, GUFO_E_LIMIT with the byte of the text; GUFO_E_MEMORY.  `options` may be NULL.
  * gufo_tokenizer_json_tokens of vocab.h is one. */
-typedef gufo_status gufo_tokenizer_json_reader(gufo_str json, const gufo_allocator *allocator,
+typedef gufo_status gufo_tokenizer_json_reader(gufo_str json, const gufo_parse_options *options,
                                                gufo_tokenizer_token_fn *token, void *context,
                                                gufo_error *error);
 
@@ -52,7 +52,7 @@ typedef struct gufo_check_options {
     gufo_tokenizer_json_reader
         *tokenizer_json;  /* of tokenizer.huggingface.json; NULL: its tokens are not
                                                  * compared with tokenizer.ggml.tokens */
-    uint64_t reserved[1]; /* zeros; GUFO_E_ARGUMENT for anything else */
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_check_options;
 
 /* Checks a model by the rules whose ids begin with S (standard) and M (model): gufo_rule_at lists

@@ -5,9 +5,8 @@
  * one.
  *
  * Part 1  types     the type table
- * Part 2  kernels   which instructions of the processor are used
- * Part 3  decoding  blocks to numbers
- * Part 4  encoding  numbers to blocks
+ * Part 2  decoding  blocks to numbers
+ * Part 3  encoding  numbers to blocks
  *
  * Blocks are little-endian, as in a little-endian file; gufo_swap_blocks swaps those of a
  * big-endian file.  Results are the same bytes for every kernel, processor and compiler, except the
@@ -17,6 +16,7 @@
 #define GUFO_CODEC_H
 
 #include "base.h"
+#include "run.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,44 +64,30 @@ GUFO_API const gufo_element_type *gufo_element_type_by_name(const char *name);
 GUFO_API gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elements,
                                            uint64_t *bytes, gufo_error *error);
 
-/* ==== Part 2: kernels ======================================================================== */
-
-/* The instructions that coding may use.  All give the same bytes. */
-typedef enum gufo_cpu {
-    GUFO_CPU_BEST = 0,     /* the fastest that this processor has */
-    GUFO_CPU_PORTABLE = 1, /* plain C */
-    GUFO_CPU_AVX2 = 2,     /* x86-64: AVX2, FMA and F16C */
-    GUFO_CPU_AVX512 = 3,   /* x86-64: AVX-512 F, BW, DQ and VL */
-    GUFO_CPU_NEON = 4,     /* AArch64 */
-} gufo_cpu;
-
-/* "best", "portable", "avx2", "avx512", "neon"; NULL for any other number.  Static; any thread. */
-GUFO_API const char *gufo_cpu_name(gufo_cpu cpu);
-/* The level with that name into *cpu; false if none exists.  Any thread. */
-GUFO_API bool gufo_cpu_by_name(const char *name, gufo_cpu *cpu);
-/* Whether this processor and this build of the library have it.  Any thread. */
-GUFO_API bool gufo_cpu_available(gufo_cpu cpu);
-
-/* ==== Part 3: decoding ======================================================================= */
+/* ==== Part 2: decoding ======================================================================= */
 
 /* Decodes `rows` rows of `columns` elements each: `blocks` holds rows * gufo_element_row_size
  * bytes, `values` has room for rows * columns numbers; they must not overlap, and need no alignment
  * beyond that of their type.  Any bytes decode to something: a scale that is infinite or NaN gives
  * such values.  Integers and F64 are rounded to nearest.  The interleaved types 31, 32 and 36 need
  * a multiple of 4 rows, 33 one of 8.
+ * Many rows are decoded on the threads of `run`, which may be NULL; a program that has threads of its
+ * own gives {.threads = 1}.  Progress counts bytes of blocks.
  * Any thread.  GUFO_E_TYPE if the type has no decoder, GUFO_E_ARGUMENT if columns do not fill
- * blocks or rows do not fill groups, or for a cpu that is not available.
+ * blocks or rows do not fill groups, or for a cpu that is not available; GUFO_E_STOPPED, and where
+ * several threads work GUFO_E_MEMORY.
  * Source: ggml, block structures and to_float functions; docs/codec.md draws every block. */
 GUFO_API gufo_status gufo_decode(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                                 uint64_t columns, float *values, gufo_cpu cpu, gufo_error *error);
+                                 uint64_t columns, float *values, const gufo_run *run,
+                                 gufo_error *error);
 /* The same, rounded to nearest into binary16 or bfloat16 numbers in the byte order of this
  * machine. */
 GUFO_API gufo_status gufo_decode_f16(const gufo_element_type *type, const void *blocks,
                                      uint64_t rows, uint64_t columns, uint16_t *values,
-                                     gufo_cpu cpu, gufo_error *error);
+                                     const gufo_run *run, gufo_error *error);
 GUFO_API gufo_status gufo_decode_bf16(const gufo_element_type *type, const void *blocks,
                                       uint64_t rows, uint64_t columns, uint16_t *values,
-                                      gufo_cpu cpu, gufo_error *error);
+                                      const gufo_run *run, gufo_error *error);
 
 /* Repacks rows of a removed interleaved type (31-33: to Q4_0; 36: to IQ4_NL) without loss;
  * *repacked (may be NULL) is the type they then have.  `blocks` and `out` have the same size and
@@ -119,7 +105,7 @@ GUFO_API gufo_status gufo_swap_blocks(const gufo_element_type *type, void *block
 /* The index of the first value that is infinite or NaN; `count` if none exists.  Any thread. */
 GUFO_API uint64_t gufo_first_nonfinite(const float *values, uint64_t count);
 
-/* ==== Part 4: encoding ======================================================================= */
+/* ==== Part 3: encoding ======================================================================= */
 
 typedef enum gufo_effort {
     GUFO_EFFORT_REFERENCE = 0, /* the search that the format's reference makes, to the bit */
@@ -153,11 +139,13 @@ GUFO_API void gufo_encoder_free(gufo_encoder *encoder);
  * (the mean square of the activations that the column is multiplied with); used for every row.
  * Values should be finite (gufo_first_nonfinite): docs/codec.md says what infinite and NaN values
  * become.  Integer types take the nearest integer, limited to their range.
+ * Many rows are encoded on the threads of `run`, which may be NULL; its `cpu` does not count, the
+ * encoder has one.  Progress counts bytes of blocks.
  * Any thread.  GUFO_E_ARGUMENT if columns do not fill blocks, or importance is NULL and the type
- * needs it. */
+ * needs it; GUFO_E_STOPPED, and where several threads work GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_encoder_encode(const gufo_encoder *encoder, const float *values,
                                          uint64_t rows, uint64_t columns, const float *importance,
-                                         void *blocks, gufo_error *error);
+                                         void *blocks, const gufo_run *run, gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -46,7 +46,7 @@ typedef struct gufo_digest_kind {
 /* NULL for any other number.  Static; any thread. */
 GUFO_API const gufo_digest_kind *gufo_digest_kind_of(gufo_digest_algorithm algorithm);
 /* The algorithm with that name into *algorithm; false if none exists. */
-GUFO_API bool gufo_digest_by_name(gufo_str name, gufo_digest_algorithm *algorithm);
+GUFO_API bool gufo_digest_by_name(const char *name, gufo_digest_algorithm *algorithm);
 /* Whether this build of the library has it. */
 GUFO_API bool gufo_digest_available(gufo_digest_algorithm algorithm);
 
@@ -119,9 +119,9 @@ typedef struct gufo_manifest_line {
 } gufo_manifest_line;
 
 /* Reads a manifest; `text` is not needed afterwards.  NULL on failure: GUFO_E_MALFORMED, with the
- * number of the line; GUFO_E_MEMORY.  `allocator` may be NULL. */
+ * number of the line; GUFO_E_MEMORY.  `options` may be NULL. */
 GUFO_MUST_USE GUFO_API gufo_manifest *gufo_manifest_parse(gufo_str text,
-                                                          const gufo_allocator *allocator,
+                                                          const gufo_parse_options *options,
                                                           gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_manifest_free(gufo_manifest *manifest);
@@ -154,7 +154,7 @@ typedef struct gufo_manifest_result {
 
 typedef struct gufo_manifest_check {
     const gufo_manifest *manifest;
-    gufo_str path; /* of the file: which lines of a manifest about several files are meant */
+    const char *path; /* of the file: which lines of a manifest about several files are meant */
     /* Tensors in the order of the infos, then those that are missing in the order of the manifest,
      * then all data.  May be NULL. */
     void (*result)(void *context, const gufo_manifest_result *result);

@@ -24,9 +24,14 @@ extern "C" {
  * Immutable: any number of threads may use one. */
 typedef struct gufo_estimator gufo_estimator;
 
+typedef struct gufo_estimator_options {
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_estimator_options;
+
 /* Reads the header of a model, which must live as long as the result; tensor data is not read, so
  * a model that was opened with GUFO_OPEN_METADATA_ONLY or GUFO_OPEN_INCOMPLETE will do.  The caller owns
- * the result and frees it with gufo_estimator_free.  `allocator` may be NULL: malloc.  Any thread.
+ * the result and frees it with gufo_estimator_free.  `options` may be NULL.  Any thread.
  * NULL on failure:
  *   GUFO_E_NOT_FOUND  the model names no architecture, or lacks a key that the rules need
  *   GUFO_E_TYPE       no rule is known for the architecture
@@ -34,7 +39,7 @@ typedef struct gufo_estimator gufo_estimator;
  *                     an array that has another length than the number of layers, no heads
  *   GUFO_E_MEMORY */
 GUFO_MUST_USE GUFO_API gufo_estimator *gufo_estimator_new(const gufo_model *model,
-                                                          const gufo_allocator *allocator,
+                                                          const gufo_estimator_options *options,
                                                           gufo_error *error);
 /* What llama.cpp loads beside the model.  Each is added before the first call of gufo_estimator_run or
  * gufo_estimator_fit, from one thread; their estimates have it.  Any of them may be a header alone, as

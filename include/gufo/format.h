@@ -244,34 +244,11 @@ typedef struct gufo_input {
     uint64_t reserved[4]; /* zeros */
 } gufo_input;
 
-static inline gufo_input gufo_input_path(const char *path)
-{
-    gufo_input input = {GUFO_INPUT_PATH, 0, path, NULL, 0, NULL, NULL, {0, 0, 0, 0}};
-
-    return input;
-}
-
-static inline gufo_input gufo_input_fd(int fd)
-{
-    gufo_input input = {GUFO_INPUT_FD, fd, NULL, NULL, 0, NULL, NULL, {0, 0, 0, 0}};
-
-    return input;
-}
-
-static inline gufo_input gufo_input_memory(const void *data, size_t size)
-{
-    gufo_input input = {GUFO_INPUT_MEMORY, 0, NULL, data, size, NULL, NULL, {0, 0, 0, 0}};
-
-    return input;
-}
-
-/* The source must live until it is opened. */
-static inline gufo_input gufo_input_source(const gufo_source *user)
-{
-    gufo_input input = {GUFO_INPUT_SOURCE, 0, NULL, NULL, 0, user, NULL, {0, 0, 0, 0}};
-
-    return input;
-}
+/* An input of each kind.  Nothing is opened; what they point to must live until it is. */
+GUFO_API gufo_input gufo_input_path(const char *path);
+GUFO_API gufo_input gufo_input_fd(int fd);
+GUFO_API gufo_input gufo_input_memory(const void *data, size_t size);
+GUFO_API gufo_input gufo_input_source(const gufo_source *source);
 
 /* Opens the files of a list, which are all shards of one model in their order; each path is just
  * that file.  A list of one is a model of one file.  Ownership is that of the functions above:
@@ -418,8 +395,8 @@ GUFO_API bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name,
  *
  * Decodes rows [first_row, first_row + rows) into rows * dims[0] numbers at `out`, whatever the
  * type, the byte order and the source of the model, in pieces of bounded memory.  Any of these rows
- * can also be read from the removed types whose blocks hold parts of several rows.  Of `run`, cpu,
- * allocator and progress (bytes of data) count.  Any thread.
+ * can also be read from the removed types whose blocks hold parts of several rows.  Of `run`, threads,
+ * cpu, allocator and progress (bytes of data) count.  Any thread.
  *   GUFO_E_RANGE     rows past the end
  *   GUFO_E_TYPE      the type is not known, or has no decoder
  *   GUFO_E_ARGUMENT  rows do not fill blocks or groups; a pipe, whose data is gone; a cpu that is not

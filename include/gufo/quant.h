@@ -312,8 +312,9 @@ typedef struct gufo_quantizer gufo_quantizer;
 
 /* A metadata value that replaces the input's, or is added. */
 typedef struct gufo_quantize_override {
-    gufo_str key;
+    const char *key;
     gufo_value value;
+    uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_override;
 
 typedef enum gufo_quantize_flags {
@@ -343,8 +344,8 @@ typedef struct gufo_quantize_adapter {
 typedef struct gufo_quantize_options {
     gufo_recipe_options recipe;     /* has_importance is ignored: `importance` decides */
     const gufo_imatrix *importance; /* NULL: none */
-    gufo_str importance_path;       /* for errors and, if it is UTF-8, quantize.imatrix.file; may be
-                                     * empty */
+    const char *importance_path;    /* for errors and, if it is UTF-8, quantize.imatrix.file; NULL:
+                                     * neither */
     const gufo_quantize_override *overrides;
     size_t override_count;
     const uint64_t

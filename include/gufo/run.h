@@ -1,15 +1,30 @@
 /* Floor 1: how to run long work.
  *
- * Functions that read or write tensor data take a `const gufo_run *`; NULL means {0}. */
+ * Functions that read, write, decode or encode tensor data take a `const gufo_run *`; NULL means {0}. */
 #ifndef GUFO_RUN_H
 #define GUFO_RUN_H
 
 #include "base.h"
-#include "codec.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The instructions that coding may use.  All give the same bytes. */
+typedef enum gufo_cpu {
+    GUFO_CPU_BEST = 0,     /* the fastest that this processor has */
+    GUFO_CPU_PORTABLE = 1, /* plain C */
+    GUFO_CPU_AVX2 = 2,     /* x86-64: AVX2, FMA and F16C */
+    GUFO_CPU_AVX512 = 3,   /* x86-64: AVX-512 F, BW, DQ and VL */
+    GUFO_CPU_NEON = 4,     /* AArch64 */
+} gufo_cpu;
+
+/* "best", "portable", "avx2", "avx512", "neon"; NULL for any other number.  Static; any thread. */
+GUFO_API const char *gufo_cpu_name(gufo_cpu cpu);
+/* The level with that name into *cpu; false if none exists.  Any thread. */
+GUFO_API bool gufo_cpu_by_name(const char *name, gufo_cpu *cpu);
+/* Whether this processor and this build of the library have it.  Any thread. */
+GUFO_API bool gufo_cpu_available(gufo_cpu cpu);
 
 typedef struct gufo_run {
     unsigned threads; /* 0: one per processor; where work cannot use so many, fewer */

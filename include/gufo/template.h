@@ -28,9 +28,9 @@ typedef struct gufo_template gufo_template;
 /* Parses a template, which is copied.  A template does not change: any number of threads may render
  * it.  Freed with gufo_template_free.  NULL on failure: GUFO_E_MALFORMED for a fault of its syntax,
  * whose place is in *place (if not NULL) and in the message, and whose byte is the error's offset;
- * GUFO_E_LIMIT, GUFO_E_MEMORY.  `allocator` is copied; NULL: malloc. */
+ * GUFO_E_LIMIT, GUFO_E_MEMORY.  `options` may be NULL. */
 GUFO_MUST_USE GUFO_API gufo_template *gufo_template_parse(gufo_str source,
-                                                          const gufo_allocator *allocator,
+                                                          const gufo_parse_options *options,
                                                           gufo_template_place *place,
                                                           gufo_error *error);
 /* NULL is allowed. */
@@ -39,7 +39,7 @@ GUFO_API void gufo_template_free(gufo_template *parsed);
 /* Reports what is wrong with a template, and what in it is dangerous where it is rendered without a
  * sandbox: a gufo_template_judge (base.h), which does not run it.  Time is linear in the template.
  * Any thread. */
-GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_allocator *allocator,
+GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_parse_options *options,
                                         gufo_template_found *found, void *context,
                                         gufo_error *error);
 
@@ -48,27 +48,33 @@ GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_allocator *a
  * each rendering, too: gufo_template_options.memory counts theirs. */
 typedef struct gufo_template_values gufo_template_values;
 
-/* Makes a set without variables, freed with gufo_template_values_free.  All its memory comes from
- * `allocator`, which is copied (NULL: malloc), and is at most `memory` bytes (0: 512 MiB); that of a
- * value which another replaces is given back at the end.  NULL on failure: GUFO_E_MEMORY. */
+typedef struct gufo_template_values_options {
+    const gufo_allocator *allocator; /* for all memory of the set; NULL: malloc */
+    uint64_t memory;                 /* bytes, at most; 0: 512 MiB.  That of a value which another
+                                        replaces is given back at the end */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_template_values_options;
+
+/* Makes a set without variables, freed with gufo_template_values_free.  `options` may be NULL.  NULL on
+ * failure: GUFO_E_MEMORY. */
 GUFO_MUST_USE GUFO_API gufo_template_values *gufo_template_values_new(
-    const gufo_allocator *allocator, uint64_t memory, gufo_error *error);
+    const gufo_template_values_options *options, gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_template_values_free(gufo_template_values *values);
 /* Sets a variable to a JSON value (RFC 8259; integers of up to 4300 digits, 1000 arrays and objects
  * within each other); name and value are copied.  On failure all is as it was:
  * GUFO_E_MALFORMED with the byte of `json`, GUFO_E_LIMIT, GUFO_E_MEMORY. */
-GUFO_API gufo_status gufo_template_values_set(gufo_template_values *values, gufo_str name,
+GUFO_API gufo_status gufo_template_values_set(gufo_template_values *values, const char *name,
                                               gufo_str json, gufo_error *error);
 /* Sets a variable to a text, such as bos_token to that of a vocabulary (gufo_vocab_token).
  * GUFO_E_MALFORMED with the byte that is not UTF-8, GUFO_E_LIMIT, GUFO_E_MEMORY. */
-GUFO_API gufo_status gufo_template_values_set_text(gufo_template_values *values, gufo_str name,
+GUFO_API gufo_status gufo_template_values_set_text(gufo_template_values *values, const char *name,
                                                    gufo_str text, gufo_error *error);
 /* Sets a variable for each member of a JSON object.  Fails as gufo_template_values_set. */
 GUFO_API gufo_status gufo_template_values_set_all(gufo_template_values *values, gufo_str json,
                                                   gufo_error *error);
 /* Whether a variable is set. */
-GUFO_API bool gufo_template_values_has(const gufo_template_values *values, gufo_str name);
+GUFO_API bool gufo_template_values_has(const gufo_template_values *values, const char *name);
 
 typedef struct gufo_template_options {
     int64_t now;                     /* seconds since 1970 (UTC): what strftime_now formats */

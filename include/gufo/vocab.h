@@ -75,7 +75,7 @@ GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str 
                                                         const gufo_vocab_options *options,
                                                         gufo_error *error);
 /* Calls `token` for each token of a tokenizer.json: a gufo_tokenizer_json_reader (check.h). */
-GUFO_API gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_allocator *allocator,
+GUFO_API gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_parse_options *options,
                                                 gufo_tokenizer_token_fn *token, void *context,
                                                 gufo_error *error);
 /* Frees a vocabulary; NULL is allowed.  Its tokenizers and detokenizers must be freed before. */

@@ -1,10 +1,6 @@
 /* Element types: the table, and blocks to numbers and back. */
 #include "core.h"
 
-/* Elements between two looks at the signals; the slowest encoders do some 300,000 a second. */
-#define DECODED_AT_ONCE (1u << 20)
-#define ENCODED_AT_ONCE (1u << 14)
-
 static PyObject *types(PyObject *module, PyObject *none)
 {
     PyObject *list = PyList_New(0);
@@ -51,15 +47,16 @@ typedef struct coding {
     const float *importance;
     char *blocks;
     float *values;
-    uint64_t rows, columns, row_bytes;
+    uint64_t rows, columns;
 } coding;
 
 static bool whole_buffers(coding *c, PyObject *module, const Py_buffer *blocks,
                           const Py_buffer *values)
 {
+    uint64_t row_bytes;
     gufo_error error;
 
-    if (gufo_element_row_size(c->type, c->columns, &c->row_bytes, &error) != GUFO_OK) {
+    if (gufo_element_row_size(c->type, c->columns, &row_bytes, &error) != GUFO_OK) {
         core_raise(module, &error);
         return false;
     }
@@ -69,52 +66,23 @@ static bool whole_buffers(coding *c, PyObject *module, const Py_buffer *blocks,
     }
     c->blocks = blocks->buf;
     c->values = values->buf;
-    return (c->row_bytes == 0 || core_has_room(blocks, c->rows, (size_t)c->row_bytes)) &&
+    return (row_bytes == 0 || core_has_room(blocks, c->rows, (size_t)row_bytes)) &&
            core_has_room(values, c->rows * c->columns, sizeof(float));
-}
-
-typedef gufo_status code_rows(const coding *c, uint64_t first, uint64_t rows, gufo_error *error);
-
-static gufo_status decode_some(const coding *c, uint64_t first, uint64_t rows, gufo_error *error)
-{
-    return gufo_decode(c->type, c->blocks + first * c->row_bytes, rows, c->columns,
-                       c->values + first * c->columns, GUFO_CPU_BEST, error);
-}
-
-static gufo_status encode_some(const coding *c, uint64_t first, uint64_t rows, gufo_error *error)
-{
-    return gufo_encoder_encode(c->encoder, c->values + first * c->columns, rows, c->columns,
-                               c->importance, c->blocks + first * c->row_bytes, error);
-}
-
-/* In parts of some `elements`, of 8 rows for types whose blocks hold parts of several rows. */
-static gufo_status in_parts(const coding *c, code_rows *code, uint64_t elements,
-                            const gufo_run *run, gufo_error *error)
-{
-    uint64_t part = c->columns == 0 ? c->rows : elements / c->columns / 8 * 8;
-
-    if (part == 0)
-        part = 8;
-    for (uint64_t first = 0; first < c->rows; first += part) {
-        uint64_t left = c->rows - first;
-        gufo_status status = code(c, first, left < part ? left : part, error);
-
-        if (status != GUFO_OK)
-            return status;
-        if (!run->progress(run->progress_context, first, c->rows))
-            return GUFO_E_STOPPED;
-    }
-    return GUFO_OK;
 }
 
 static gufo_status decode_all(void *context, const gufo_run *run, gufo_error *error)
 {
-    return in_parts(context, decode_some, DECODED_AT_ONCE, run, error);
+    const coding *c = context;
+
+    return gufo_decode(c->type, c->blocks, c->rows, c->columns, c->values, run, error);
 }
 
 static gufo_status encode_all(void *context, const gufo_run *run, gufo_error *error)
 {
-    return in_parts(context, encode_some, ENCODED_AT_ONCE, run, error);
+    const coding *c = context;
+
+    return gufo_encoder_encode(c->encoder, c->values, c->rows, c->columns, c->importance, c->blocks,
+                               run, error);
 }
 
 static bool sizes_of(coding *c, Py_ssize_t rows, Py_ssize_t columns)

@@ -177,7 +177,7 @@ static PyObject *edit_set(PyObject *object, PyObject *args)
         return NULL;
     if (given_value(types, given, &bytes, &value)) {
         const gufo_status status =
-            gufo_document_set(document, (gufo_str){key, (size_t)size}, &value, &error);
+            gufo_document_set_entry(document, (gufo_str){key, (size_t)size}, &value, &error);
 
         result = result_of(object, status, &error);
     } else {
@@ -197,8 +197,8 @@ static PyObject *edit_remove(PyObject *object, PyObject *args)
     if (document == NULL || !PyArg_ParseTuple(args, "y#p:remove", &name, &size, &tensor))
         return NULL;
     return PyBool_FromLong(
-        tensor ? gufo_document_drop_tensor(document, (gufo_str){name, (size_t)size})
-               : gufo_document_remove_key(document, (gufo_str){name, (size_t)size}));
+        tensor ? gufo_document_drop_tensor_str(document, (gufo_str){name, (size_t)size})
+               : gufo_document_remove_key_str(document, (gufo_str){name, (size_t)size}));
 }
 
 static PyObject *edit_rename(PyObject *object, PyObject *args)
@@ -213,7 +213,7 @@ static PyObject *edit_rename(PyObject *object, PyObject *args)
     if (document == NULL ||
         !PyArg_ParseTuple(args, "y#y#p:rename", &from, &from_size, &to, &to_size, &tensor))
         return NULL;
-    status = (tensor ? gufo_document_rename_tensor : gufo_document_rename)(
+    status = (tensor ? gufo_document_rename_tensor_str : gufo_document_rename_str)(
         document, (gufo_str){from, (size_t)from_size}, (gufo_str){to, (size_t)to_size}, &error);
     return result_of(object, status, &error);
 }

@@ -114,11 +114,9 @@ static bool read_overrides(PyObject *options, plan *p)
     good = good && (count == 0 || p->values != NULL);
     for (size_t i = 0; good && i < count; i++) {
         gufo_quantize_override *o = &p->overrides[i];
-        Py_ssize_t size;
 
-        good = PyArg_ParseTuple(PyList_GetItem(list, (Py_ssize_t)i), "y#OO", &o->key.data, &size,
-                                &types, &value);
-        o->key.len = good ? (size_t)size : 0;
+        good =
+            PyArg_ParseTuple(PyList_GetItem(list, (Py_ssize_t)i), "yOO", &o->key, &types, &value);
         p->options.override_count = i + 1;
         good = good && given_value(types, value, &p->values[i], &o->value);
     }
@@ -209,7 +207,7 @@ static gufo_status open_importance(job_object *self, gufo_error *error)
         return error->code;
     if (gufo_imatrix_entry_count(self->importance) > 0) {
         p->options.importance = self->importance;
-        p->options.importance_path = gufo_str_of(p->imatrix);
+        p->options.importance_path = p->imatrix;
     }
     return GUFO_OK;
 }

@@ -23,22 +23,23 @@ static const field rendering_fields[] = {{"source", FIELD_BYTES, offsetof(render
 
 static bool set_value(rendering *r, PyObject *name, PyObject *json, gufo_error *error)
 {
-    Py_ssize_t name_size, json_size;
-    const char *text = PyUnicode_AsUTF8AndSize(name, &name_size);
+    Py_ssize_t json_size;
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     const char *value = text != NULL ? PyUnicode_AsUTF8AndSize(json, &json_size) : NULL;
 
     return value != NULL &&
-           gufo_template_values_set(r->given, (gufo_str){text, (size_t)name_size},
-                                    (gufo_str){value, (size_t)json_size}, error) == GUFO_OK;
+           gufo_template_values_set(r->given, text, (gufo_str){value, (size_t)json_size}, error) ==
+               GUFO_OK;
 }
 
 static bool set_values(rendering *r, gufo_error *error)
 {
+    const gufo_template_values_options options = {.memory = r->options.memory};
     PyObject *name, *json;
     Py_ssize_t place = 0;
     bool good;
 
-    r->given = gufo_template_values_new(NULL, r->options.memory, error);
+    r->given = gufo_template_values_new(&options, error);
     good = r->given != NULL;
     while (good && PyDict_Next(r->values, &place, &name, &json))
         good = set_value(r, name, json, error);

@@ -139,6 +139,12 @@ gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_er
     return refuse(error, GUFO_E_ARGUMENT, "reserved fields of %s are not zero", what);
 }
 
+gufo_status parse_options_check(const gufo_parse_options *options, gufo_error *error)
+{
+    return options == NULL ? GUFO_OK
+                           : reserved_check(options->reserved, "gufo_parse_options", error);
+}
+
 gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_error *error)
 {
     if ((flags & ~known) == 0)

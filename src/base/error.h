@@ -39,6 +39,8 @@ void fail_in(gufo_error *error, gufo_file_role role, uint32_t index, const char 
 /* GUFO_E_ARGUMENT if the reserved fields of a struct are not zero: they are those of a later
  * version. `what` is the struct's name. */
 gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_error *error);
+/* The same for gufo_parse_options, which may be NULL. */
+gufo_status parse_options_check(const gufo_parse_options *options, gufo_error *error);
 
 /* GUFO_E_ARGUMENT if `flags` holds any that are not `known`.  `what` is the struct's name, or the
  * function's. */

@@ -6,9 +6,12 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
+#include "codec/coding.h"
 #include "codec/interleaved.h"
 #include "codec/kernels.h"
 #include "codec/lattice.h"
+#include "codec/run.h"
 #include "gufo/codec.h"
 
 /* ---- decoding: the checks, and the way to the kernel -------------------------------------------- */
@@ -70,76 +73,169 @@ static void decode_blocks(const coder *coding, const uint8_t *blocks, uint64_t e
         copy_numbers(out->halves + at, out->halves + at, elements, sizeof(uint16_t), true);
 }
 
-/* The groups of all rows of R follow each other. */
-static void decode_interleaved(const interleaved *layout, const coder *plain, const uint8_t *blocks,
-                               uint64_t rows, uint64_t columns, const decoded *out)
+/* ---- parts, which several threads code ------------------------------------------------------------ */
+
+enum { PART = 4096 }; /* whole blocks of every type, which stay in the nearest cache */
+
+/* Units that can be coded on their own. */
+typedef struct parts {
+    const gufo_run *run;
+    void (*code)(const void *coding, uint64_t first, uint64_t count);
+    const void *coding;
+    uint64_t units, at_once; /* of a part */
+    uint64_t bytes;          /* of all blocks */
+} parts;
+
+static gufo_status code_part(void *context, unsigned thread, uint64_t index, void *result,
+                             gufo_error *error)
 {
-    enum { MOST_ROWS = 8, ELEMENTS = 32, BYTES = 18 };
-    uint8_t split[MOST_ROWS * BYTES];
+    const parts *p = context;
+    uint64_t first = index * p->at_once;
 
-    for (uint64_t row = 0; row < rows; row += layout->rows) {
-        for (uint64_t column = 0; column < columns; column += ELEMENTS) {
-            interleaved_split(layout, blocks, split, BYTES);
-            for (uint32_t r = 0; r < layout->rows; r++)
-                decode_blocks(plain, split + (size_t)r * BYTES, ELEMENTS, out,
-                              (row + r) * columns + column);
-            blocks += (size_t)layout->rows * BYTES;
-        }
-    }
-}
-
-/* Rows follow each other without a gap: they are one long row, taken in parts that stay in the
- * nearest cache. */
-static void decode_plain(const gufo_element_type *type, const coder *coding, const uint8_t *blocks,
-                         uint64_t elements, const decoded *out)
-{
-    enum { PART = 4096 }; /* whole blocks of every type */
-    uint64_t part_bytes = PART / type->block_elements * type->block_bytes;
-
-    for (uint64_t at = 0; at < elements; at += PART, blocks += part_bytes)
-        decode_blocks(coding, blocks, elements - at < PART ? elements - at : PART, out, at);
-}
-
-static gufo_status decode(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                          uint64_t columns, decoded out, uint32_t narrow, gufo_cpu cpu,
-                          gufo_error *error)
-{
-    const interleaved *layout = interleaved_find(type->id);
-    const coder *kernels;
-    uint64_t bytes;
-    gufo_status status = find_kernels(type, cpu, &kernels, error);
-
-    if (status == GUFO_OK)
-        status = coded_size(type, rows, columns, &bytes, error);
-    if (status != GUFO_OK || rows == 0 || columns == 0)
-        return status;
-    out.narrow = kernels[narrow].encode;
-    if (layout != NULL)
-        decode_interleaved(layout, &kernels[layout->plain], blocks, rows, columns, &out);
-    else
-        decode_plain(type, &kernels[type->id], blocks, rows * columns, &out);
+    (void)thread;
+    (void)result;
+    (void)error;
+    p->code(p->coding, first, smaller(p->units - first, p->at_once));
     return GUFO_OK;
 }
 
-gufo_status gufo_decode(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                        uint64_t columns, float *values, gufo_cpu cpu, gufo_error *error)
+static gufo_status note_part(void *context, uint64_t index, const void *result, gufo_error *error)
 {
-    return decode(type, blocks, rows, columns, (decoded){.values = values}, GUFO_TYPE_F32, cpu,
-                  error);
+    const parts *p = context;
+    uint64_t left = p->units - smaller(p->units, (index + 1) * p->at_once);
+
+    (void)result;
+    return run_progress(p->run, p->bytes - left * (p->bytes / p->units), p->bytes, error);
+}
+
+/* A thread has at least so many numbers, or it takes longer to start than it saves. */
+static gufo_status run_parts(parts *p, uint64_t numbers, uint64_t least, gufo_error *error)
+{
+    uint64_t threads = smaller(thread_count(p->run->threads), numbers / least);
+
+    if (threads < 2 && p->run->progress == NULL) {
+        p->code(p->coding, 0, p->units);
+        return GUFO_OK;
+    }
+    p->at_once = larger(1, p->units / larger(1, numbers / least * 4));
+    const parallel_loop loop = {.end = (p->units - 1) / p->at_once + 1,
+                                .threads = (unsigned)threads,
+                                .context = p,
+                                .work = code_part,
+                                .hand_over = note_part};
+    return parallel_run(&loop, run_allocator(p->run), error);
+}
+
+/* ---- decoding: rows ------------------------------------------------------------------------------- */
+
+enum { DECODES_LEAST = 1 << 18, ENCODES_LEAST = 1 << 15 }; /* numbers of a thread */
+
+typedef struct decoding {
+    const gufo_element_type *type;
+    const interleaved
+        *layout;         /* NULL: rows follow each other without a gap, they are one long row */
+    const coder *coding; /* of the type, or of the one that it was made from */
+    const uint8_t *blocks;
+    uint64_t rows, columns;
+    decoded out;
+} decoding;
+
+/* The groups of a few rows follow each other. */
+static void decode_group(const decoding *d, uint64_t group)
+{
+    enum { MOST_ROWS = 8, ELEMENTS = 32, BYTES = 18 };
+    uint8_t split[MOST_ROWS * BYTES];
+    const uint32_t rows = d->layout->rows;
+    const uint8_t *blocks = d->blocks + group * (d->columns / ELEMENTS) * rows * BYTES;
+
+    for (uint64_t column = 0; column < d->columns; column += ELEMENTS) {
+        interleaved_split(d->layout, blocks, split, BYTES);
+        for (uint32_t r = 0; r < rows; r++)
+            decode_blocks(d->coding, split + (size_t)r * BYTES, ELEMENTS, &d->out,
+                          (group * rows + r) * d->columns + column);
+        blocks += (size_t)rows * BYTES;
+    }
+}
+
+static void decode_units(const void *coding, uint64_t first, uint64_t count)
+{
+    const decoding *d = coding;
+    const uint64_t elements = d->rows * d->columns;
+    const uint64_t bytes = PART / d->type->block_elements * d->type->block_bytes;
+
+    for (uint64_t i = first; i < first + count; i++)
+        if (d->layout != NULL)
+            decode_group(d, i);
+        else
+            decode_blocks(d->coding, d->blocks + i * bytes, smaller(elements - i * PART, PART),
+                          &d->out, i * PART);
+}
+
+/* Fills in all but blocks and shape, which are set. */
+static gufo_status prepare(decoding *d, uint32_t narrow, gufo_cpu cpu, uint64_t *bytes,
+                           gufo_error *error)
+{
+    const coder *kernels;
+    gufo_status status = find_kernels(d->type, cpu, &kernels, error);
+
+    if (status == GUFO_OK)
+        status = coded_size(d->type, d->rows, d->columns, bytes, error);
+    if (status != GUFO_OK)
+        return status;
+    d->layout = interleaved_find(d->type->id);
+    d->coding = &kernels[d->layout != NULL ? d->layout->plain : d->type->id];
+    d->out.narrow = kernels[narrow].encode;
+    return GUFO_OK;
+}
+
+static gufo_status decode(decoding *d, uint32_t narrow, const gufo_run *given, gufo_error *error)
+{
+    const gufo_run *run = run_of(given);
+    parts p = {.run = run, .code = decode_units, .coding = d};
+    gufo_status status = run_check(run, error);
+
+    if (status == GUFO_OK)
+        status = prepare(d, narrow, run->cpu, &p.bytes, error);
+    if (status != GUFO_OK || d->rows == 0 || d->columns == 0)
+        return status;
+    p.units = d->layout != NULL ? d->rows / d->layout->rows : (d->rows * d->columns - 1) / PART + 1;
+    return run_parts(&p, d->rows * d->columns, DECODES_LEAST, error);
+}
+
+gufo_status gufo_decode(const gufo_element_type *type, const void *blocks, uint64_t rows,
+                        uint64_t columns, float *values, const gufo_run *run, gufo_error *error)
+{
+    decoding d = {.type = type, .blocks = blocks, .rows = rows, .columns = columns};
+
+    d.out.values = values;
+    return decode(&d, GUFO_TYPE_F32, run, error);
+}
+
+gufo_status coding_decode(const gufo_element_type *type, const void *blocks, uint64_t rows,
+                          uint64_t columns, float *values, gufo_cpu cpu, gufo_error *error)
+{
+    return gufo_decode(type, blocks, rows, columns, values, &(gufo_run){.threads = 1, .cpu = cpu},
+                       error);
 }
 
 gufo_status gufo_decode_f16(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                            uint64_t columns, uint16_t *values, gufo_cpu cpu, gufo_error *error)
+                            uint64_t columns, uint16_t *values, const gufo_run *run,
+                            gufo_error *error)
 {
-    return decode(type, blocks, rows, columns, (decoded){.halves = values}, GUFO_TYPE_F16, cpu,
-                  error);
+    decoding d = {.type = type, .blocks = blocks, .rows = rows, .columns = columns};
+
+    d.out.halves = values;
+    return decode(&d, GUFO_TYPE_F16, run, error);
 }
 
 gufo_status gufo_decode_bf16(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                             uint64_t columns, uint16_t *values, gufo_cpu cpu, gufo_error *error)
+                             uint64_t columns, uint16_t *values, const gufo_run *run,
+                             gufo_error *error)
 {
-    return decode(type, blocks, rows, columns, (decoded){.halves = values}, GUFO_TYPE_BF16, cpu,
-                  error);
+    decoding d = {.type = type, .blocks = blocks, .rows = rows, .columns = columns};
+
+    d.out.halves = values;
+    return decode(&d, GUFO_TYPE_BF16, run, error);
 }
 
 /* ---- encoding: the encoder object, the checks, and the way to the kernel ------------------------ */
@@ -196,32 +292,68 @@ void gufo_encoder_free(gufo_encoder *encoder)
     mem_free(&allocator, encoder);
 }
 
+typedef struct encoding {
+    const gufo_encoder *encoder;
+    encode_row
+        row; /* the first one; one long row where columns have no importance: rows do not differ */
+    uint8_t *blocks;
+    uint64_t row_bytes, numbers;
+} encoding;
+
+static void encode_units(const void *coding, uint64_t first, uint64_t count)
+{
+    const encoding *e = coding;
+    const gufo_element_type *type = e->encoder->type;
+
+    for (uint64_t i = first; i < first + count; i++) {
+        encode_row row = e->row;
+
+        if (row.importance != NULL) {
+            row.values += i * row.columns;
+            e->encoder->encode(&row, e->blocks + i * e->row_bytes);
+            continue;
+        }
+        row.values += i * PART;
+        row.columns = smaller(e->numbers - i * PART, PART);
+        e->encoder->encode(&row, e->blocks + i * (PART / type->block_elements * type->block_bytes));
+    }
+}
+
 gufo_status gufo_encoder_encode(const gufo_encoder *encoder, const float *values, uint64_t rows,
                                 uint64_t columns, const float *importance, void *blocks,
-                                gufo_error *error)
+                                const gufo_run *given, gufo_error *error)
 {
     const gufo_element_type *type = encoder->type;
-    uint64_t bytes;
-    gufo_status status = coded_size(type, rows, columns, &bytes, error);
+    const gufo_run *run = run_of(given);
+    parts p = {.run = run, .code = encode_units};
+    gufo_status status = run_check(run, error);
 
+    if (status == GUFO_OK)
+        status = coded_size(type, rows, columns, &p.bytes, error);
     if (status != GUFO_OK || rows == 0 || columns == 0)
         return status;
     if (importance == NULL && (type->flags & GUFO_ELEMENT_NEEDS_IMPORTANCE) != 0)
         return refuse(error, GUFO_E_ARGUMENT, "%s cannot be encoded without importance",
                       type->name);
-    encode_row row = {values, columns, importance, encoder->lattice, encoder->effort};
-    uint64_t row_bytes = bytes / rows;
-    uint8_t *out = blocks;
-
     if ((type->flags & GUFO_ELEMENT_WEIGHS) == 0)
-        row.importance = NULL;
-    if (row.importance == NULL) { /* rows do not differ: they are one */
-        row.columns = rows * columns;
-        rows = 1;
-    }
-    for (uint64_t i = 0; i < rows; i++, row.values += columns, out += row_bytes)
-        encoder->encode(&row, out);
-    return GUFO_OK;
+        importance = NULL;
+    encoding e = {.encoder = encoder,
+                  .row = {values, columns, importance, encoder->lattice, encoder->effort},
+                  .blocks = blocks,
+                  .row_bytes = p.bytes / rows,
+                  .numbers = rows * columns};
+
+    p.coding = &e;
+    p.units = importance != NULL ? rows : (e.numbers - 1) / PART + 1;
+    return run_parts(&p, e.numbers, ENCODES_LEAST, error);
+}
+
+gufo_status coding_encode(const gufo_encoder *encoder, const float *values, uint64_t rows,
+                          uint64_t columns, const float *importance, void *blocks,
+                          gufo_error *error)
+{
+    return gufo_encoder_encode(encoder, values, rows, columns, importance, blocks,
+                               &(gufo_run){.threads = 1}, error);
 }
 
 /* ---- decoding to doubles ------------------------------------------------------------------------ */
@@ -256,7 +388,7 @@ gufo_status decode_wide(const gufo_element_type *type, const void *blocks, uint6
 
     if (widen(type->id, blocks, rows * columns, values))
         return GUFO_OK;
-    status = gufo_decode(type, blocks, rows, columns, floats, cpu, error);
+    status = coding_decode(type, blocks, rows, columns, floats, cpu, error);
     for (uint64_t i = 0; i < rows * columns && status == GUFO_OK; i++)
         values[i] = (double)floats[i];
     return status;

@@ -158,7 +158,7 @@ const gufo_digest_kind *gufo_digest_kind_of(gufo_digest_algorithm id)
     return a != NULL ? &a->kind : NULL;
 }
 
-bool gufo_digest_by_name(gufo_str name, gufo_digest_algorithm *id)
+bool algorithm_named(gufo_str name, gufo_digest_algorithm *id)
 {
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++)
         if (gufo_str_equal(name, gufo_str_of(algorithms[i].kind.name))) {
@@ -166,6 +166,11 @@ bool gufo_digest_by_name(gufo_str name, gufo_digest_algorithm *id)
             return true;
         }
     return false;
+}
+
+bool gufo_digest_by_name(const char *name, gufo_digest_algorithm *id)
+{
+    return algorithm_named(gufo_str_of(name), id);
 }
 
 bool gufo_digest_available(gufo_digest_algorithm id)

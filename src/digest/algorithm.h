@@ -17,4 +17,7 @@ gufo_status hasher_finish(hasher *h, uint8_t *digest, gufo_error *error);
 /* Releases it; nothing to do for one that is all zeros. */
 void hasher_close(hasher *h);
 
+/* As gufo_digest_by_name. */
+bool algorithm_named(gufo_str name, gufo_digest_algorithm *id);
+
 #endif

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "digest/algorithm.h"
 #include "digest/signature.h"
 
 /* Where reading is. */
@@ -261,7 +262,7 @@ static gufo_status read_line(reader *r)
     escaped = *r->at == '\\';
     r->at += escaped;
     word = take_word(r);
-    if (gufo_digest_by_name(word, &line.algorithm))
+    if (algorithm_named(word, &line.algorithm))
         return read_gufo(r, escaped, &line);
     if (is_bsd(word, &line.algorithm) && r->end - r->at > 2)
         return read_bsd(r, escaped, &line);
@@ -286,14 +287,15 @@ static gufo_status read_lines(gufo_manifest *m, size_t size, gufo_error *error)
     return status;
 }
 
-gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_allocator *allocator,
+gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_parse_options *options,
                                    gufo_error *error)
 {
+    const gufo_allocator *allocator = mem_allocator(options != NULL ? options->allocator : NULL);
     gufo_manifest *m;
     gufo_status status;
 
-    if (allocator == NULL)
-        allocator = &default_allocator;
+    if (parse_options_check(options, error) != GUFO_OK)
+        return NULL;
     m = mem_zero(allocator, sizeof *m);
     if (m == NULL) {
         (void)fail_memory(error);

@@ -137,7 +137,7 @@ static bool find_component(gufo_str name, gufo_str component, gufo_str *file)
 
 static gufo_status find_by_component(verifier *v, gufo_error *error)
 {
-    gufo_str component = last_component(v->check->path), file;
+    gufo_str component = last_component(gufo_str_of(v->check->path)), file;
     bool found = false;
 
     for (uint64_t i = 0; i < v->count; i++) {
@@ -158,8 +158,10 @@ static gufo_status find_by_component(verifier *v, gufo_error *error)
 
 static gufo_status find_file(verifier *v, gufo_error *error)
 {
-    if (v->check->path.len > 0 && lines_about(v, v->check->path) > 0) {
-        v->file = v->check->path;
+    gufo_str path = gufo_str_of(v->check->path);
+
+    if (path.len > 0 && lines_about(v, path) > 0) {
+        v->file = path;
         return GUFO_OK;
     }
     return find_common(v) ? GUFO_OK : find_by_component(v, error);

@@ -4,9 +4,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-gufo_estimator *gufo_estimator_new(const gufo_model *model, const gufo_allocator *allocator,
+gufo_estimator *gufo_estimator_new(const gufo_model *model, const gufo_estimator_options *options,
                                    gufo_error *error)
 {
+    static const gufo_estimator_options defaults = {0};
+    const gufo_estimator_options *o = options != NULL ? options : &defaults;
     gufo_estimator *e;
     gufo_status status;
 
@@ -14,7 +16,9 @@ gufo_estimator *gufo_estimator_new(const gufo_model *model, const gufo_allocator
         (void)refuse(error, GUFO_E_ARGUMENT, "no model is given");
         return NULL;
     }
-    e = mem_object(allocator, sizeof *e, error);
+    if (reserved_check(o->reserved, "gufo_estimator_options", error) != GUFO_OK)
+        return NULL;
+    e = mem_object(o->allocator, sizeof *e, error);
     if (e == NULL)
         return NULL;
     e->model = model;

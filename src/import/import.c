@@ -92,7 +92,7 @@ gufo_status import_set_entries(gufo_import *im, const gufo_document *from, gufo_
 
     for (uint64_t i = 0;
          from != NULL && status == GUFO_OK && gufo_document_entry_at(from, i, &entry); i++)
-        status = gufo_document_set(im->document, entry.key, &entry.value, error);
+        status = gufo_document_set_entry(im->document, entry.key, &entry.value, error);
     return status;
 }
 
@@ -211,7 +211,7 @@ gufo_status import_copy_vocabulary(gufo_document *document, const gufo_model *fr
     for (uint64_t i = 0; status == GUFO_OK && gufo_document_entry_at(document, i, &entry); i++)
         if (import_new_name(entry.key, gufo_str_of(""), name) &&
             !gufo_document_find(document, name, NULL))
-            status = gufo_document_rename(document, entry.key, gufo_str_of(name), error);
+            status = gufo_document_rename_str(document, entry.key, gufo_str_of(name), error);
     return status;
 }
 

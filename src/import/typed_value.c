@@ -420,8 +420,7 @@ static gufo_status set_single(typed_reading *r, gufo_document *document, const j
         status = fail(r, GUFO_E_MALFORMED, "an array is needed");
     if (status == GUFO_OK)
         status = read_single(r, json_object_get(json, "value"), &value);
-    return status == GUFO_OK ? gufo_document_set(document, gufo_str_of(r->key), &value, r->error)
-                             : status;
+    return status == GUFO_OK ? gufo_document_set(document, r->key, &value, r->error) : status;
 }
 
 static gufo_status set_array(typed_reading *r, gufo_document *document, const json_t *json)

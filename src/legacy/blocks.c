@@ -18,6 +18,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "codec/coding.h"
 #include "codec/kernels.h"
 #include "codec/half.h"
 
@@ -305,8 +306,8 @@ void legacy_decode(const legacy_layout *layout, const uint8_t *bytes, uint64_t b
     if (layout->decode != NULL)
         layout->decode(bytes, blocks, out);
     else
-        (void)gufo_decode(gufo_element_type_by_id(layout->today), bytes, 1,
-                          blocks * layout->block_length, out, GUFO_CPU_BEST, NULL);
+        (void)coding_decode(gufo_element_type_by_id(layout->today), bytes, 1,
+                            blocks * layout->block_length, out, GUFO_CPU_BEST, NULL);
 }
 
 /* The scale of a block that repacking refused. */
@@ -415,8 +416,8 @@ static void measure_same_name(const legacy_layout *layout, const uint8_t *bytes,
         loss->overflows = loss->inexact = true;
         return;
     }
-    (void)gufo_decode(gufo_element_type_by_id(layout->today), repacked, 1, count, values,
-                      GUFO_CPU_BEST, NULL);
+    (void)coding_decode(gufo_element_type_by_id(layout->today), repacked, 1, count, values,
+                        GUFO_CPU_BEST, NULL);
     add_differences(old, values, count, loss);
 }
 

@@ -48,8 +48,8 @@ static gufo_status retype_all(gguf_import *im, gufo_error *error)
             continue;
         status = check_groups(&tensor, layout, error);
         if (status == GUFO_OK)
-            status =
-                gufo_document_retype(im->base.document, tensor.name, type_now(tensor.type), error);
+            status = gufo_document_retype_str(im->base.document, tensor.name, type_now(tensor.type),
+                                              error);
     }
     return status;
 }

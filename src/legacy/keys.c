@@ -48,7 +48,7 @@ static gufo_status add_setting(const filling *f, gufo_str key, gufo_setting_orig
 
 static gufo_status set(const filling *f, gufo_str key, const gufo_value *value, gufo_error *error)
 {
-    return gufo_document_set(f->document, key, value, error);
+    return gufo_document_set_entry(f->document, key, value, error);
 }
 
 static gufo_status set_text(const filling *f, const char *key, const char *text, gufo_error *error)

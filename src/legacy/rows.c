@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/sort.h"
 #include "base/threads.h"
+#include "codec/coding.h"
 #include "codec/half.h"
 #include "legacy/plan.h"
 #include "produce/produce.h"
@@ -277,8 +278,8 @@ static gufo_status decode(const legacy_layout *layout, const uint8_t *bytes, uin
                           float *values, gufo_error *error)
 {
     if (layout->decode == NULL)
-        return gufo_decode(gufo_element_type_by_id(layout->today), bytes, 1,
-                           blocks * layout->block_length, values, GUFO_CPU_BEST, error);
+        return coding_decode(gufo_element_type_by_id(layout->today), bytes, 1,
+                             blocks * layout->block_length, values, GUFO_CPU_BEST, error);
     legacy_decode(layout, bytes, blocks, values);
     return GUFO_OK;
 }

@@ -222,8 +222,8 @@ gufo_status legacy_plan_tensors(legacy_import *im, const gufo_legacy_options *op
 
         if (t->type == NULL)
             t->type = choose_type(t, options->keep);
-        status = gufo_document_add_tensor(im->base.document, gufo_str_of(t->name), t->type,
-                                          t->n_dims, t->dims, error);
+        status = gufo_document_add_tensor(im->base.document, t->name, t->type, t->n_dims, t->dims,
+                                          error);
     }
     return status;
 }

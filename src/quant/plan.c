@@ -418,6 +418,10 @@ static gufo_status check_options(const gufo_quantize_options *options, gufo_erro
         return refuse(error, GUFO_E_ARGUMENT, "effort %d does not exist", (int)options->effort);
     if (recipe_check_options(&options->recipe, error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
+    for (size_t i = 0; i < options->override_count; i++)
+        if (reserved_check(options->overrides[i].reserved, "gufo_quantize_override", error) !=
+            GUFO_OK)
+            return GUFO_E_ARGUMENT;
     if ((options->split_size > 0 || options->split_tensors > 0) &&
         (options->flags & GUFO_QUANTIZE_KEEP_SPLIT) != 0)
         return refuse(error, GUFO_E_ARGUMENT,

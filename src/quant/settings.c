@@ -69,15 +69,20 @@ uint64_t layer_renumbered(const layer_list *pruned, uint64_t layer)
 
 enum { MOST_SETTINGS = 8 };
 
+typedef struct setting {
+    gufo_str key;
+    gufo_value value;
+} setting;
+
 /* The values that differ from the input's.  Later ones win. */
 typedef struct settings {
-    gufo_quantize_override *list;
+    setting *list;
     size_t count;
 } settings;
 
 static void set_value(settings *s, const char *key, gufo_value value)
 {
-    s->list[s->count++] = (gufo_quantize_override){gufo_str_of(key), value};
+    s->list[s->count++] = (setting){gufo_str_of(key), value};
 }
 
 static void set_u32(settings *s, const char *key, uint64_t number)
@@ -92,7 +97,7 @@ static void set_str_if_valid(settings *s, const char *key, gufo_str text)
         set_value(s, key, (gufo_value){.type = GUFO_VALUE_STRING, .as.str = text});
 }
 
-static const gufo_quantize_override *find_setting(const settings *s, gufo_str key)
+static const setting *find_setting(const settings *s, gufo_str key)
 {
     for (size_t i = s->count; i-- > 0;)
         if (gufo_str_equal(s->list[i].key, key))
@@ -108,7 +113,7 @@ static void set_importance(settings *s, const gufo_quantize_options *options)
     uint64_t chunks = gufo_imatrix_chunk_count(imatrix);
     gufo_str dataset;
 
-    set_str_if_valid(s, "quantize.imatrix.file", options->importance_path);
+    set_str_if_valid(s, "quantize.imatrix.file", gufo_str_of(options->importance_path));
     if (gufo_imatrix_dataset_at(imatrix, 0, &dataset))
         set_str_if_valid(s, "quantize.imatrix.dataset", dataset);
     set_u32(s, "quantize.imatrix.entries_count", gufo_imatrix_entry_count(imatrix));
@@ -134,7 +139,7 @@ static void set_block_count(settings *s, const gufo_model *file, const layer_lis
     uint64_t layers;
 
     if (find_block_count(file, &key, &layers))
-        s->list[s->count++] = (gufo_quantize_override){
+        s->list[s->count++] = (setting){
             key,
             {.type = GUFO_VALUE_UINT32, .as.u = layer_renumbered(pruned, layers)},
         };
@@ -183,7 +188,7 @@ static void collect_settings(settings *s, const gufo_quantizer *q,
     if (options->flags & GUFO_QUANTIZE_KEEP_SPLIT)
         set_tensor_count(s, q, index);
     for (size_t i = 0; i < options->override_count; i++)
-        s->list[s->count++] = options->overrides[i];
+        set_value(s, options->overrides[i].key, options->overrides[i].value);
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
@@ -259,10 +264,10 @@ static gufo_status prune_arrays(gufo_document *document, const gufo_model *file,
 
 /* What cannot be written is a mistake of the caller, not of the file.  What the user sets is new:
  * it has to keep the stricter rules, which bind no key that the input has. */
-static gufo_status apply_setting(gufo_document *document, const gufo_quantize_override *setting,
-                                 bool is_new, gufo_error *error)
+static gufo_status apply_setting(gufo_document *document, const setting *from, bool is_new,
+                                 gufo_error *error)
 {
-    gufo_status status = document_set_by(document, setting->key, &setting->value,
+    gufo_status status = document_set_by(document, from->key, &from->value,
                                          is_new ? CONTENT_NEW : CONTENT_AS_READ, error);
 
     if (status == GUFO_OK || status == GUFO_E_MEMORY)

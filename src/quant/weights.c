@@ -27,7 +27,7 @@ static gufo_status match(const gufo_quantizer *q, const quant_tensor *tensor, ui
 /* For errors. */
 static gufo_status keep_path(gufo_quantizer *q, gufo_error *error)
 {
-    gufo_str path = q->options.importance_path;
+    gufo_str path = gufo_str_of(q->options.importance_path);
 
     if (path.len == 0)
         return GUFO_OK;
@@ -62,8 +62,8 @@ gufo_status weights_check(const gufo_quantizer *q, const quant_tensor *tensor, g
     status = match(q, tensor, &index, &reason);
     if (q->importance_path == NULL)
         return refuse(error, status, "%s", reason.message);
-    return refuse(error, status, "importance matrix %s: %s", QUOTED(q->options.importance_path),
-                  reason.message);
+    return refuse(error, status, "importance matrix %s: %s",
+                  QUOTED(gufo_str_of(q->importance_path)), reason.message);
 }
 
 /* ---- its files ------------------------------------------------------------------------------ */

@@ -556,17 +556,20 @@ static gufo_status report_fault(const gufo_error *fault, gufo_template_place pla
     return GUFO_OK;
 }
 
-gufo_status gufo_template_lint(gufo_str source, const gufo_allocator *allocator,
+gufo_status gufo_template_lint(gufo_str source, const gufo_parse_options *options,
                                gufo_template_found *found, void *context, gufo_error *error)
 {
     gufo_template_place place;
-    gufo_status status = GUFO_OK;
+    gufo_status status = parse_options_check(options, error);
     gufo_error fault;
-    judge j = {.tree = gufo_template_parse(source, allocator, &place, &fault)};
+    judge j;
 
+    if (status != GUFO_OK)
+        return status;
+    j = (judge){.tree = gufo_template_parse(source, options, &place, &fault)};
     if (j.tree == NULL)
         return report_fault(&fault, place, found, context, error);
-    heap_init(&j.memory, allocator, UINT64_MAX, error);
+    heap_init(&j.memory, options != NULL ? options->allocator : NULL, UINT64_MAX, error);
     if (judge_tree(&j))
         report_places(&j, source, found, context);
     else

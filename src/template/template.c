@@ -101,9 +101,10 @@ static bool check_source(gufo_str source, gufo_error *error)
     return true;
 }
 
-gufo_template *gufo_template_parse(gufo_str source, const gufo_allocator *allocator,
+gufo_template *gufo_template_parse(gufo_str source, const gufo_parse_options *options,
                                    gufo_template_place *place, gufo_error *error)
 {
+    const gufo_allocator *allocator = options != NULL ? options->allocator : NULL;
     gufo_template_place nowhere;
     gufo_error local;
     gufo_template *tree;
@@ -111,7 +112,7 @@ gufo_template *gufo_template_parse(gufo_str source, const gufo_allocator *alloca
     if (place == NULL)
         place = &nowhere;
     *place = (gufo_template_place){1, 1};
-    if (!check_source(source, error))
+    if (parse_options_check(options, error) != GUFO_OK || !check_source(source, error))
         return NULL;
     tree = mem_zero(mem_allocator(allocator), sizeof(*tree));
     if (tree == NULL) {
@@ -147,13 +148,18 @@ struct gufo_template_values {
     dict *names;
 };
 
-gufo_template_values *gufo_template_values_new(const gufo_allocator *allocator, uint64_t memory,
+gufo_template_values *gufo_template_values_new(const gufo_template_values_options *options,
                                                gufo_error *error)
 {
-    gufo_template_values *values = mem_zero(mem_allocator(allocator), sizeof(*values));
+    static const gufo_template_values_options defaults = {0};
+    const gufo_template_values_options *o = options != NULL ? options : &defaults;
+    gufo_template_values *values;
 
+    if (reserved_check(o->reserved, "gufo_template_values_options", error) != GUFO_OK)
+        return NULL;
+    values = mem_zero(mem_allocator(o->allocator), sizeof(*values));
     if (values != NULL) {
-        heap_init(&values->memory, allocator, limit_of(memory, default_memory), NULL);
+        heap_init(&values->memory, o->allocator, limit_of(o->memory, default_memory), NULL);
         values->key = hash_key_new();
         values->names = dict_new(&values->memory);
     }
@@ -189,14 +195,14 @@ static gufo_status end_setting(gufo_template_values *values, const heap *mark, b
 }
 
 /* `v` is FAILED if it could not be made. */
-static bool set_value(gufo_template_values *values, gufo_str name, value v)
+static bool set_value(gufo_template_values *values, const char *name, value v)
 {
-    value key = is_failed(v) ? v : string_new(&values->memory, name);
+    value key = is_failed(v) ? v : string_new(&values->memory, gufo_str_of(name));
 
     return !is_failed(key) && dict_set(&values->memory, values->names, values->key, key, v);
 }
 
-gufo_status gufo_template_values_set(gufo_template_values *values, gufo_str name, gufo_str json,
+gufo_status gufo_template_values_set(gufo_template_values *values, const char *name, gufo_str json,
                                      gufo_error *error)
 {
     heap mark = values->memory;
@@ -206,7 +212,7 @@ gufo_status gufo_template_values_set(gufo_template_values *values, gufo_str name
                        set_value(values, name, json_read(&values->memory, values->key, json)));
 }
 
-gufo_status gufo_template_values_set_text(gufo_template_values *values, gufo_str name,
+gufo_status gufo_template_values_set_text(gufo_template_values *values, const char *name,
                                           gufo_str text, gufo_error *error)
 {
     size_t valid = gufo_utf8_valid_prefix(text);
@@ -246,9 +252,9 @@ gufo_status gufo_template_values_set_all(gufo_template_values *values, gufo_str 
     return end_setting(values, &mark, !is_failed(v) && set_members(values, v.as.dict));
 }
 
-bool gufo_template_values_has(const gufo_template_values *values, gufo_str name)
+bool gufo_template_values_has(const gufo_template_values *values, const char *name)
 {
-    return dict_find_text(values->names, values->key, name) != NULL;
+    return dict_find_text(values->names, values->key, gufo_str_of(name)) != NULL;
 }
 
 /* ==== Rendering ============================================================================== */

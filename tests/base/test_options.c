@@ -884,7 +884,7 @@ static void lists_without_outputs(const things *t, const folder *f)
     assert_false(gufo_imatrix_dataset_at(m, gufo_imatrix_entry_count(m), NULL));
     assert_true(gufo_document_entry_at(d, 0, NULL));
     assert_true(gufo_document_tensor_at(d, 0, NULL));
-    assert_true(gufo_document_tensor_find(d, gufo_str_of("t"), NULL, NULL));
+    assert_true(gufo_document_tensor_find(d, "t", NULL, NULL));
     assert_true(gufo_job_output_at(job, 0, NULL));
     gufo_imatrix_free(m);
     gufo_job_free(job);

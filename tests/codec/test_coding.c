@@ -71,7 +71,7 @@ static void test_refused_decodes(void **state)
         float value = 7;
         gufo_status status =
             gufo_decode(type_of(refused_decodes[i].type), "", refused_decodes[i].rows,
-                        refused_decodes[i].columns, &value, GUFO_CPU_BEST, &error);
+                        refused_decodes[i].columns, &value, NULL, &error);
         check_status(status, refused_decodes[i].status, &error, "%s", refused_decodes[i].type);
         check_error_shape(&error, refused_decodes[i].status, refused_decodes[i].type);
         if (refused_decodes[i].message != NULL)
@@ -87,7 +87,8 @@ static void test_refused_levels(void **state)
     float value;
 
     (void)state;
-    assert_int_equal(gufo_decode(type_of("F16"), "\0\0", 1, 1, &value, missing_level(), &error),
+    assert_int_equal(gufo_decode(type_of("F16"), "\0\0", 1, 1, &value,
+                                 &(gufo_run){.cpu = missing_level()}, &error),
                      GUFO_E_ARGUMENT);
     assert_non_null(strstr(error.message, gufo_cpu_name(missing_level())));
     assert_null(gufo_encoder_new(type_of("F16"), &options, &error));
@@ -117,9 +118,9 @@ static void test_importance_needed(void **state)
         gufo_error error = no_error();
         gufo_encoder *encoder = gufo_encoder_new(type_of(names[i]), NULL, &error);
         check(encoder != NULL, "%s: %s", names[i], error.message);
-        check_status(gufo_encoder_encode(encoder, values, 1, 256, NULL, out, &error),
+        check_status(gufo_encoder_encode(encoder, values, 1, 256, NULL, out, NULL, &error),
                      GUFO_E_ARGUMENT, &error, "%s", names[i]);
-        check_status(gufo_encoder_encode(encoder, values, 1, 128, values, out, &error),
+        check_status(gufo_encoder_encode(encoder, values, 1, 128, values, out, NULL, &error),
                      GUFO_E_ARGUMENT, &error, "%s", names[i]);
         gufo_encoder_free(encoder);
     }
@@ -159,12 +160,125 @@ static void test_nothing(void **state)
     uint8_t byte = 7;
 
     (void)state;
-    assert_int_equal(gufo_decode(type_of("Q4_K"), &byte, 0, 256, &value, GUFO_CPU_BEST, NULL), 0);
-    assert_int_equal(gufo_decode(type_of("Q4_K"), &byte, 9, 0, &value, GUFO_CPU_BEST, NULL), 0);
-    assert_int_equal(gufo_encoder_encode(encoder, &value, 0, 256, NULL, &byte, NULL), 0);
-    assert_int_equal(gufo_encoder_encode(encoder, &value, 9, 0, NULL, &byte, NULL), 0);
+    assert_int_equal(gufo_decode(type_of("Q4_K"), &byte, 0, 256, &value, NULL, NULL), 0);
+    assert_int_equal(gufo_decode(type_of("Q4_K"), &byte, 9, 0, &value, NULL, NULL), 0);
+    assert_int_equal(gufo_encoder_encode(encoder, &value, 0, 256, NULL, &byte, NULL, NULL), 0);
+    assert_int_equal(gufo_encoder_encode(encoder, &value, 9, 0, NULL, &byte, NULL, NULL), 0);
     assert_true(value == 7 && byte == 7);
     gufo_encoder_free(encoder);
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+typedef struct watch {
+    uint64_t calls, last, total, stop_at;
+} watch;
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    watch *w = context;
+
+    check(done > w->last && done <= total, "progress rises");
+    w->last = done;
+    w->total = total;
+    return ++w->calls != w->stop_at;
+}
+
+/* The bytes are the same whatever the threads, with rows that end inside of what a thread takes. */
+static void test_decoding_threads(void **state)
+{
+    enum { WIDE = 52 * 1024 + 32, HIGH = 24 };
+    static const char *const names[] = {"Q8_0", "Q4_0_8_8"};
+    const size_t count = (size_t)WIDE * HIGH;
+    float *expected = malloc(count * sizeof *expected), *got = malloc(count * sizeof *got);
+    uint16_t *halves = malloc(count * sizeof *halves), *first = malloc(count * sizeof *first);
+    uint8_t *blocks = malloc(count * 2);
+    number_source source = {5};
+
+    (void)state;
+    for (size_t i = 0; i < count * 2; i++)
+        blocks[i] = (uint8_t)next_number(&source) & 0xbfu; /* scales are finite */
+    for (size_t t = 0; t < COUNT_OF(names); t++)
+        for (unsigned threads = 1; threads <= 5; threads += 2) {
+            watch w = {0};
+            const gufo_run run = {
+                .threads = threads, .progress = on_progress, .progress_context = &w};
+            gufo_error error = no_error();
+
+            memset(got, 0, count * sizeof *got);
+            check_ok(gufo_decode(type_of(names[t]), blocks, HIGH, WIDE,
+                                 threads == 1 ? expected : got, &run, &error),
+                     &error, "%s", names[t]);
+            check(w.calls > 1 && w.last == w.total, "%s: progress", names[t]);
+            if (threads > 1)
+                check_same_floats(got, expected, count, names[t], "threads");
+            w = (watch){0};
+            check_ok(gufo_decode_bf16(type_of(names[t]), blocks, HIGH, WIDE,
+                                      threads == 1 ? first : halves, &run, &error),
+                     &error, "%s", names[t]);
+            check(threads == 1 || memcmp(halves, first, count * sizeof *first) == 0, "%s",
+                  names[t]);
+            w = (watch){.stop_at = 2};
+            check_status(gufo_decode(type_of(names[t]), blocks, HIGH, WIDE, got, &run, &error),
+                         GUFO_E_STOPPED, &error, "%s", names[t]);
+        }
+    free(expected);
+    free(got);
+    free(halves);
+    free(first);
+    free(blocks);
+}
+
+static void test_encoding_threads(void **state)
+{
+    enum { WIDE = 9 * 256, HIGH = 60 };
+    static const char *const names[] = {"Q8_0", "Q4_0", "Q4_K"};
+    static float values[WIDE * HIGH], importance[WIDE];
+    static uint8_t expected[WIDE * HIGH * 2], got[sizeof expected];
+    number_source source = {6};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(values); i++)
+        values[i] = next_weight(&source);
+    for (size_t i = 0; i < COUNT_OF(importance); i++)
+        importance[i] = (float)(next_number(&source) % 100);
+    for (size_t t = 0; t < COUNT_OF(names); t++) {
+        gufo_encoder *encoder = gufo_encoder_new(type_of(names[t]), NULL, NULL);
+
+        for (unsigned weighed = 0; weighed < 2; weighed++)
+            for (unsigned threads = 1; threads <= 5; threads += 2) {
+                watch w = {0};
+                const gufo_run run = {
+                    .threads = threads, .progress = on_progress, .progress_context = &w};
+                gufo_error error = no_error();
+
+                memset(threads == 1 ? expected : got, 0, sizeof got);
+                check_ok(gufo_encoder_encode(encoder, values, HIGH, WIDE,
+                                             weighed != 0 ? importance : NULL,
+                                             threads == 1 ? expected : got, &run, &error),
+                         &error, "%s", names[t]);
+                check(w.calls > 1 && w.last == w.total, "%s: progress", names[t]);
+                check(threads == 1 || memcmp(got, expected, sizeof got) == 0, "%s: %u threads",
+                      names[t], threads);
+                w = (watch){.stop_at = 1};
+                check_status(
+                    gufo_encoder_encode(encoder, values, HIGH, WIDE, NULL, got, &run, &error),
+                    GUFO_E_STOPPED, &error, "%s", names[t]);
+            }
+        gufo_encoder_free(encoder);
+    }
+}
+
+/* Fields of a later version. */
+static void test_later_run(void **state)
+{
+    const gufo_run run = {.reserved = {1}};
+    gufo_error error = no_error();
+    float value;
+
+    (void)state;
+    check_status(gufo_decode(type_of("F32"), "1234", 1, 1, &value, &run, &error), GUFO_E_ARGUMENT,
+                 &error, "a later run");
 }
 
 /* ---- interleaved blocks --------------------------------------------------------------------- */
@@ -218,10 +332,10 @@ static void test_interleaved(void **state)
                  "%s", name);
         assert_string_equal(repacked->name, interleaved_types[t].plain);
         check(memcmp(back, plain, SIZE) == 0, "%s", name);
-        check_ok(gufo_decode(repacked, plain, ROWS, COLUMNS, expected, GUFO_CPU_BEST, &error),
-                 &error, "%s", name);
-        check_ok(gufo_decode(type_of(name), merged, ROWS, COLUMNS, got, GUFO_CPU_BEST, &error),
-                 &error, "%s", name);
+        check_ok(gufo_decode(repacked, plain, ROWS, COLUMNS, expected, NULL, &error), &error, "%s",
+                 name);
+        check_ok(gufo_decode(type_of(name), merged, ROWS, COLUMNS, got, NULL, &error), &error, "%s",
+                 name);
         check_same_floats(got, expected, ROWS * COLUMNS, name, "best");
     }
     assert_int_equal(gufo_repack(type_of("Q4_0"), plain, ROWS, COLUMNS, back,
@@ -252,16 +366,15 @@ static void test_decode_halves(void **state)
     for (size_t t = 0; t < COUNT_OF(names); t++) {
         const gufo_element_type *type = type_of(names[t]);
         const uint64_t columns = 4000 / 32 * 32, count = 8 * columns;
-        assert_int_equal(gufo_decode(type, blocks, 8, columns, values, GUFO_CPU_BEST, NULL), 0);
-        assert_int_equal(gufo_decode_f16(type, blocks, 8, columns, halves, GUFO_CPU_BEST, NULL), 0);
+        assert_int_equal(gufo_decode(type, blocks, 8, columns, values, NULL, NULL), 0);
+        assert_int_equal(gufo_decode_f16(type, blocks, 8, columns, halves, NULL, NULL), 0);
         for (uint64_t i = 0; i < count; i++) {
             uint8_t expected[2];
             encode_with(type_of("F16"), GUFO_CPU_PORTABLE, GUFO_EFFORT_REFERENCE, &values[i], 1, 1,
                         NULL, expected);
             check_u64(halves[i], expected[0] | expected[1] << 8, "%s %" PRIu64, names[t], i);
         }
-        assert_int_equal(gufo_decode_bf16(type, blocks, 8, columns, halves, GUFO_CPU_BEST, NULL),
-                         0);
+        assert_int_equal(gufo_decode_bf16(type, blocks, 8, columns, halves, NULL, NULL), 0);
         for (uint64_t i = 0; i < count; i++) {
             uint8_t expected[2];
             encode_with(type_of("BF16"), GUFO_CPU_PORTABLE, GUFO_EFFORT_REFERENCE, &values[i], 1, 1,
@@ -368,6 +481,9 @@ int main(void)
         cmocka_unit_test(test_importance_needed),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_decoding_threads),
+        cmocka_unit_test(test_encoding_threads),
+        cmocka_unit_test(test_later_run),
         cmocka_unit_test(test_interleaved),
         cmocka_unit_test(test_decode_halves),
         cmocka_unit_test(test_swap),

@@ -98,7 +98,9 @@ static size_t decode_random(const gufo_element_type *type, gufo_cpu cpu, uint8_t
     uint64_t columns = COUNT / BLOCK_ROWS, count = BLOCK_ROWS * columns;
 
     make_blocks(blocks, sizeof blocks);
-    assert_int_equal(gufo_decode(type, blocks, BLOCK_ROWS, columns, values, cpu, NULL), GUFO_OK);
+    assert_int_equal(
+        gufo_decode(type, blocks, BLOCK_ROWS, columns, values, &(gufo_run){.cpu = cpu}, NULL),
+        GUFO_OK);
     for (uint64_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);

@@ -92,9 +92,9 @@ static void widen(const narrow_type *type, gufo_cpu cpu, const uint16_t *codes, 
     static uint16_t little[CODES];
 
     copy_numbers(little, codes, count, sizeof *codes, HOST_IS_BIG_ENDIAN);
-    assert_int_equal(
-        gufo_decode(gufo_element_type_by_name(type->name), little, 1, count, values, cpu, NULL),
-        GUFO_OK);
+    assert_int_equal(gufo_decode(gufo_element_type_by_name(type->name), little, 1, count, values,
+                                 &(gufo_run){.cpu = cpu}, NULL),
+                     GUFO_OK);
 }
 
 static void for_each_level(void (*test)(const narrow_type *type, gufo_cpu cpu))

@@ -195,9 +195,9 @@ static void check_decoding(const gufo_element_type *type, uint64_t blocks)
         bytes[i] = (uint8_t)next_number(&source);
     for (size_t l = 0; l < cpu_level_count(); l++) {
         float *out = l == 0 ? expected : got;
-        assert_int_equal(
-            gufo_decode(type, bytes, 8, blocks * type->block_elements / 8, out, cpu_level(l), NULL),
-            GUFO_OK);
+        assert_int_equal(gufo_decode(type, bytes, 8, blocks * type->block_elements / 8, out,
+                                     &(gufo_run){.cpu = cpu_level(l)}, NULL),
+                         GUFO_OK);
         check_same_floats(out, expected, blocks * type->block_elements, type->name,
                           gufo_cpu_name(cpu_level(l)));
     }

@@ -126,7 +126,8 @@ static void check_decoding(const vector *v)
     for (size_t l = 0; l < cpu_level_count(); l++) {
         gufo_error error = no_error();
         const char *level = gufo_cpu_name(cpu_level(l));
-        check_ok(gufo_decode(v->type, v->blocks, v->rows, v->columns, values, cpu_level(l), &error),
+        check_ok(gufo_decode(v->type, v->blocks, v->rows, v->columns, values,
+                             &(gufo_run){.cpu = cpu_level(l)}, &error),
                  &error, "%s %s", v->name, level);
         check_same_floats(values, v->decoded, count, v->name, level);
     }
@@ -178,7 +179,8 @@ static void check_no_worse(const vector *v, const uint8_t *blocks, const char *l
     float *values = malloc(count * sizeof *values);
     gufo_error error = no_error();
 
-    check_ok(gufo_decode(v->type, blocks, v->rows, v->columns, values, GUFO_CPU_PORTABLE, &error),
+    check_ok(gufo_decode(v->type, blocks, v->rows, v->columns, values,
+                         &(gufo_run){.cpu = GUFO_CPU_PORTABLE}, &error),
              &error, "%s %s", v->name, level);
     check(gufo_first_nonfinite(values, count) == count, "%s %s: not finite", v->name, level);
     double ours = error_of(v, values), theirs = error_of(v, v->decoded);
@@ -244,9 +246,8 @@ static void check_high_effort(const vector *v)
         for (int effort = GUFO_EFFORT_REFERENCE; effort <= GUFO_EFFORT_HIGH; effort++) {
             encode_with(v->type, GUFO_CPU_BEST, (gufo_effort)effort, v->input, v->rows, v->columns,
                         v->importance, blocks);
-            assert_int_equal(
-                gufo_decode(v->type, blocks, v->rows, v->columns, values, GUFO_CPU_BEST, NULL),
-                GUFO_OK);
+            assert_int_equal(gufo_decode(v->type, blocks, v->rows, v->columns, values, NULL, NULL),
+                             GUFO_OK);
             errors[effort] = error_of(v, values);
         }
         check(!(errors[1] > errors[0]), "%s: error %.9g, reference effort %.9g", v->name, errors[1],

@@ -67,9 +67,9 @@ static uint8_t *written_by_gufo(const folder *f, struct ggml_context *pool, size
              &error, "plan");
     for (struct ggml_tensor *t = ggml_get_first_tensor(pool); t != NULL;
          t = ggml_get_next_tensor(pool, t))
-        check_ok(gufo_document_add_tensor(
-                     d, gufo_str_of(t->name), gufo_element_type_by_id((uint32_t)t->type),
-                     (uint32_t)ggml_n_dims(t), (const uint64_t *)t->ne, &error),
+        check_ok(gufo_document_add_tensor(d, t->name, gufo_element_type_by_id((uint32_t)t->type),
+                                          (uint32_t)ggml_n_dims(t), (const uint64_t *)t->ne,
+                                          &error),
                  &error, "plan");
     check_ok(sink_open(&out, path.text, true, &error), &error, "open");
     for (struct ggml_tensor *t = ggml_get_first_tensor(pool); t != NULL;

@@ -202,7 +202,7 @@ static void verdicts_are_told(void **state)
         told t = {""};
         gufo_manifest_check check_options = {
             .manifest = gufo_manifest_parse(gufo_str_of(verdicts[i].manifest), NULL, &error),
-            .path = gufo_str_of(verdicts[i].path != NULL ? verdicts[i].path : "m"),
+            .path = verdicts[i].path != NULL ? verdicts[i].path : "m",
             .result = on_result,
             .context = &t};
         gufo_manifest_summary summary;

@@ -121,9 +121,8 @@ static void test_old(void **state)
     expect(&c, NULL, "old faults");
     set_text(&c, "general.license", "apache3");
     expect(&c, "license", "another wrong license");
-    check_ok(gufo_document_rename(c.document, gufo_str_of("general.license"),
-                                  gufo_str_of("general.licence"), &error),
-             &error, "rename");
+    check_ok(gufo_document_rename(c.document, "general.license", "general.licence", &error), &error,
+             "rename");
     expect(&c, "key-misspelt", "another key");
     end(&c);
 }
@@ -137,11 +136,10 @@ static void test_many(void **state)
     (void)state;
     set_text(&c, "general.name", "x");
     expect(&c, NULL, "many old faults");
-    check(gufo_document_drop_tensor(c.document, gufo_str_of("unknown.0.x")), "drop");
+    check(gufo_document_drop_tensor(c.document, "unknown.0.x"), "drop");
     expect(&c, NULL, "one less");
-    check_ok(gufo_document_rename_tensor(c.document, gufo_str_of("unknown.1.x"),
-                                         gufo_str_of("other.1.x"), &error),
-             &error, "rename");
+    check_ok(gufo_document_rename_tensor(c.document, "unknown.1.x", "other.1.x", &error), &error,
+             "rename");
     expect(&c, "tensor-unknown", "another name");
     end(&c);
 }

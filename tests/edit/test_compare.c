@@ -419,7 +419,7 @@ static float *decoded(const gufo_element_type *type, const uint8_t *blocks)
     float *values = malloc((size_t)ROWS * COLUMNS * sizeof *values);
     gufo_error error = no_error();
 
-    check_ok(gufo_decode(type, blocks, ROWS, COLUMNS, values, GUFO_CPU_BEST, &error), &error, "%s",
+    check_ok(gufo_decode(type, blocks, ROWS, COLUMNS, values, NULL, &error), &error, "%s",
              type->name);
     return values;
 }

@@ -143,8 +143,9 @@ static float *numbers_of(const gufo_model *file, const gufo_element_type *type, 
     check(numbers != NULL, "memory");
     if (gufo_model_facts(file).byte_order == GUFO_BIG_ENDIAN)
         check_ok(gufo_swap_blocks(type, blocks, 2 * ROWS, &error), &error, "%s", type->name);
-    check_ok(gufo_decode(type, blocks, ROWS, columns, numbers, GUFO_CPU_PORTABLE, &error), &error,
-             "%s", type->name);
+    check_ok(gufo_decode(type, blocks, ROWS, columns, numbers,
+                         &(gufo_run){.cpu = GUFO_CPU_PORTABLE}, &error),
+             &error, "%s", type->name);
     free(blocks);
     return numbers;
 }

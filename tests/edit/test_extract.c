@@ -151,12 +151,14 @@ static uint8_t *decoded(const gufo_model *file, const gufo_tensor *tensor, uint3
         check(gufo_swap_blocks(type, blocks, tensor->size / type->block_bytes, NULL) == GUFO_OK,
               "%s", name);
     if (target == GUFO_TYPE_F32)
-        status = gufo_decode(type, blocks, rows, columns, (float *)(void *)numbers, 0, NULL);
+        status = gufo_decode(type, blocks, rows, columns, (float *)(void *)numbers,
+                             &(gufo_run){.cpu = 0}, NULL);
     else if (target == GUFO_TYPE_F16)
-        status = gufo_decode_f16(type, blocks, rows, columns, (uint16_t *)(void *)numbers, 0, NULL);
+        status = gufo_decode_f16(type, blocks, rows, columns, (uint16_t *)(void *)numbers,
+                                 &(gufo_run){.cpu = 0}, NULL);
     else
-        status =
-            gufo_decode_bf16(type, blocks, rows, columns, (uint16_t *)(void *)numbers, 0, NULL);
+        status = gufo_decode_bf16(type, blocks, rows, columns, (uint16_t *)(void *)numbers,
+                                  &(gufo_run){.cpu = 0}, NULL);
     check(status == GUFO_OK, "%s", name);
     *len = (size_t)(columns * rows) * width;
     free(blocks);

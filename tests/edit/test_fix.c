@@ -245,8 +245,7 @@ static void test_refused(void **state)
     refuse(&m, fix_of(GUFO_FIX_SHORTEN, "nothing", number(0)), GUFO_E_NOT_FOUND, "nothing");
     refuse(&m, fix_of(GUFO_FIX_RETYPE, "answer", number(0)), GUFO_E_ARGUMENT, "not an array");
     refuse(&m, fix_of(GUFO_FIX_RETYPE, "list", text("")), GUFO_E_ARGUMENT, "numbers only");
-    check_ok(gufo_document_set(gufo_edit_document(m.edit), gufo_str_of("wide"), &wide, &error),
-             &error, "wide");
+    check_ok(gufo_document_set(gufo_edit_document(m.edit), "wide", &wide, &error), &error, "wide");
     refuse(&m, fix_of(GUFO_FIX_RETYPE, "wide", narrow), GUFO_E_RANGE, "does not fit into int16");
     refuse(&m, fix_of(GUFO_FIX_RETYPE, "nothing", number(0)), GUFO_E_NOT_FOUND, "nothing");
     refuse(&m, fix_of(GUFO_FIX_SUPPLY, "answer", number(0)), GUFO_E_ARGUMENT, "not known");

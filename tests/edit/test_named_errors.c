@@ -128,7 +128,7 @@ static void extract_as_nothing(const workshop *w, gufo_error *error)
 
 static void override_badly(const workshop *w, gufo_error *error)
 {
-    const gufo_quantize_override bad = {.key = {"Not A Key", 9},
+    const gufo_quantize_override bad = {.key = "Not A Key",
                                         .value = {.type = GUFO_VALUE_UINT32, .as.u = 1}};
     const gufo_quantize_options options = {.overrides = &bad, .override_count = 1};
 

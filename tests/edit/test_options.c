@@ -138,7 +138,7 @@ static void test_dropped(void **state)
         uint8_t *was, *is;
         gufo_model *out;
 
-        check(gufo_document_drop_tensor(gufo_edit_document(edit), gufo_str_of("a.weight")), "drop");
+        check(gufo_document_drop_tensor(gufo_edit_document(edit), "a.weight"), "drop");
         check_ok(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &e), &e, "pack %d", pack);
         out = open_path(w.out.text);
         check_u64(gufo_model_tensor_count(out), gufo_model_tensor_count(w.model) - 1, "tensors");
@@ -169,7 +169,7 @@ static void test_added(void **state)
         gufo_edit *edit = open_edit(&w);
         gufo_error e = no_error();
 
-        check_ok(gufo_document_add_tensor(gufo_edit_document(edit), gufo_str_of("new"),
+        check_ok(gufo_document_add_tensor(gufo_edit_document(edit), "new",
                                           gufo_element_type_by_id(GUFO_TYPE_F32), 1, dims, &e),
                  &e, "add");
         check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &e), GUFO_E_ARGUMENT, &e,

@@ -128,9 +128,9 @@ static gufo_document *describe(const gufo_model *from, size_t shard, size_t coun
         check_ok(gufo_document_set_shard(d, shard, count, 2 * count, 0, &error), &error, "shard");
     check_ok(gufo_document_copy_tensors(d, from, is_shards, &shard, NULL, &error), &error,
              "copied");
-    check_ok(gufo_document_add_tensor(d, gufo_str_of(tensor), gufo_element_type_by_id(GUFO_TYPE_I8),
-                                      1, dims, &error),
-             &error, "given");
+    check_ok(
+        gufo_document_add_tensor(d, tensor, gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
+        &error, "given");
     return d;
 }
 

@@ -57,7 +57,8 @@ static void test_long_rows(void **state)
     gufo_model_free(set);
     file = open_path(path.text);
     blocks = tensor_bytes(file, "t", &tensor);
-    check_ok(gufo_decode(type, blocks, 16, LONG, values, 0, &error), &error, "decode");
+    check_ok(gufo_decode(type, blocks, 16, LONG, values, &(gufo_run){.cpu = 0}, &error), &error,
+             "decode");
     made = read_file(out.text, &len);
     check_u64(len, 16 * (size_t)LONG * sizeof *values, "size");
     for (size_t i = 0; i < 16 * (size_t)LONG; i++) {

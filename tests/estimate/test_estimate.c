@@ -552,7 +552,9 @@ static void test_without_memory(void **state)
         counter_init(&c);
         c.fail_at = n;
         allocator = counter_allocator(&c);
-        check(gufo_estimator_new(m.model, &allocator, &error) == NULL, "request %zu", n);
+        check(gufo_estimator_new(m.model, &(gufo_estimator_options){.allocator = &allocator},
+                                 &error) == NULL,
+              "request %zu", n);
         check_u64(error.code, GUFO_E_MEMORY, "request %zu", n);
         check_u64(c.in_use, 0, "request %zu", n);
     }

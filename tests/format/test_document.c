@@ -173,7 +173,7 @@ static void test_replacing(void **state)
     check_u32(d, "a", 7);
     check(gufo_document_find(d, "b", &entry), "b");
     /* A value may be one of the document itself. */
-    check_ok(gufo_document_set(d, entry.key, &entry.value, &error), &error, "b");
+    check_ok(gufo_document_set_entry(d, entry.key, &entry.value, &error), &error, "b");
     check(gufo_document_find(d, "b", &entry), "b");
     check_u64(entry.value.as.array.count, 2, "b");
     check_u64(entry.value.as.array.data[1], 2, "b");
@@ -189,8 +189,7 @@ static void test_missing_arguments(void **state)
     uint64_t count = 7;
 
     (void)state;
-    check_status(gufo_document_set(d, gufo_str_of("a"), NULL, &error), GUFO_E_ARGUMENT, &error,
-                 "value");
+    check_status(gufo_document_set(d, "a", NULL, &error), GUFO_E_ARGUMENT, &error, "value");
     check_status(gufo_document_set_u8(d, NULL, 1, &error), GUFO_E_ARGUMENT, &error, "key");
     check_status(gufo_document_set_text(d, "a", NULL, &error), GUFO_E_ARGUMENT, &error, "text");
     check_status(gufo_document_set_array(d, "a", NULL, &error), GUFO_E_ARGUMENT, &error, "items");
@@ -203,12 +202,11 @@ static void test_missing_arguments(void **state)
     check_status(gufo_document_copy_tensors(d, NULL, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT,
                  &error, "model");
     check_status(gufo_document_copy_tensor(d, NULL, 0, &error), GUFO_E_ARGUMENT, &error, "model");
-    check_status(gufo_document_add_tensor(d, gufo_str_of("a"), NULL, 0, NULL, &error),
-                 GUFO_E_ARGUMENT, &error, "type");
-    check_status(gufo_document_add_raw_tensor(d, gufo_str_of("a"), 0, 1, NULL, 4, &error),
-                 GUFO_E_ARGUMENT, &error, "dims");
-    check_status(gufo_document_retype(d, gufo_str_of("a"), NULL, &error), GUFO_E_ARGUMENT, &error,
+    check_status(gufo_document_add_tensor(d, "a", NULL, 0, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "type");
+    check_status(gufo_document_add_raw_tensor(d, "a", 0, 1, NULL, 4, &error), GUFO_E_ARGUMENT,
+                 &error, "dims");
+    check_status(gufo_document_retype(d, "a", NULL, &error), GUFO_E_ARGUMENT, &error, "type");
     check_status(gufo_document_fix(d, NULL, &error), GUFO_E_ARGUMENT, &error, "fix");
     check_u64(gufo_document_metadata_size(d), 24, "nothing was added");
     gufo_document_free(d);
@@ -244,7 +242,7 @@ static void test_bad_keys(void **state)
         gufo_status status = gufo_document_set_u8(strict, key, 1, &error);
 
         check_rule(status, bad_keys[i].status, &error, bad_keys[i].rule, key);
-        status = gufo_document_rename(strict, gufo_str_of("good"), gufo_str_of(key), &error);
+        status = gufo_document_rename(strict, "good", key, &error);
         check_rule(status, bad_keys[i].status, &error, bad_keys[i].rule, key);
         status = gufo_document_set_u8(as_read, key, 1, &error);
         check((status == GUFO_OK) == bad_keys[i].in_file, "%s", key);
@@ -287,12 +285,9 @@ static void test_bad_values(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    check_status(gufo_document_set(d, gufo_str_of("a"), &no_type, &error), GUFO_E_ARGUMENT, &error,
-                 "type 13");
-    check_status(gufo_document_set(d, gufo_str_of("a"), &large, &error), GUFO_E_RANGE, &error,
-                 "256");
-    check_status(gufo_document_set(d, gufo_str_of("a"), &small, &error), GUFO_E_RANGE, &error,
-                 "-32769");
+    check_status(gufo_document_set(d, "a", &no_type, &error), GUFO_E_ARGUMENT, &error, "type 13");
+    check_status(gufo_document_set(d, "a", &large, &error), GUFO_E_RANGE, &error, "256");
+    check_status(gufo_document_set(d, "a", &small, &error), GUFO_E_RANGE, &error, "-32769");
     check_status(gufo_document_set_array(d, "a", &bad, &error), GUFO_E_ARGUMENT, &error, "type 13");
     check_rule(gufo_document_set_text(d, "a", "\xff", &error), GUFO_E_MALFORMED, &error,
                "string-utf8", "text");
@@ -334,10 +329,10 @@ static void test_alignment(void **state)
         else
             check_rule(status, GUFO_E_MALFORMED, &error, "alignment-value", key);
         check_u64(gufo_document_alignment(d), good ? rows[i / 3].value : 32, "row %zu", i);
-        (void)gufo_document_remove_key(d, gufo_str_of(key));
+        (void)gufo_document_remove_key(d, key);
         check_u64(gufo_document_alignment(d), 32, "row %zu", i);
         check_ok(gufo_document_set_u32(d, "other", rows[i / 3].value, &error), &error, "other");
-        renamed = gufo_document_rename(d, gufo_str_of("other"), gufo_str_of(key), &error);
+        renamed = gufo_document_rename(d, "other", key, &error);
         check_u64(renamed, status, "row %zu: a renamed key keeps its identity", i);
         gufo_document_free(d);
     }
@@ -389,7 +384,7 @@ static void test_find_next(void **state)
     size_t asked = 0, n = 0;
 
     (void)state;
-    for (uint64_t i = 0; gufo_document_find_prefix(d, gufo_str_of("a."), &i, &entry); i++) {
+    for (uint64_t i = 0; gufo_document_find_prefix(d, "a.", &i, &entry); i++) {
         check_u64(i, of_prefix[n], "prefix");
         check_u64(entry.value.as.u, of_prefix[n++], "prefix");
     }
@@ -399,8 +394,8 @@ static void test_find_next(void **state)
         check_u64(i, of_predicate[n++], "predicate");
     check_u64(n, 3, "predicate");
     check_u64(asked, COUNT_OF(seven), "each is asked about once");
-    (void)gufo_document_remove_key(d, gufo_str_of("a.x"));
-    (void)gufo_document_remove_key(d, gufo_str_of("c"));
+    (void)gufo_document_remove_key(d, "a.x");
+    (void)gufo_document_remove_key(d, "c");
     n = 0;
     for (uint64_t i = 0; gufo_document_find_next(d, NULL, NULL, &i, &entry); i++)
         check_u64(i, n++, "any");
@@ -416,17 +411,17 @@ static void test_removing(void **state)
     size_t asked = 0;
 
     (void)state;
-    check(gufo_document_remove_key(d, gufo_str_of("a.x")), "a.x");
-    check(!gufo_document_remove_key(d, gufo_str_of("a.x")), "a.x again");
+    check(gufo_document_remove_key(d, "a.x"), "a.x");
+    check(!gufo_document_remove_key(d, "a.x"), "a.x again");
     check_u64(gufo_document_metadata_size(d), size - (8 + 3 + 4 + 4), "size");
     gufo_document_remove(d, is_short, &asked, &removed);
     check_u64(removed, 3, "short");
     check_u64(asked, 6, "asked");
     check_keys(d, left, 3);
     check_u32(d, "a.z", 4);
-    gufo_document_remove_prefix(d, gufo_str_of("a."), NULL);
+    gufo_document_remove_prefix(d, "a.", NULL);
     check_keys(d, last, 1);
-    gufo_document_remove_prefix(d, gufo_str_of("b"), &removed);
+    gufo_document_remove_prefix(d, "b", &removed);
     check_u64(removed, 0, "none");
     gufo_document_remove(d, NULL, NULL, &removed);
     check_u64(removed, 1, "all");
@@ -443,19 +438,19 @@ static void test_renaming(void **state)
     gufo_status status;
 
     (void)state;
-    check_ok(gufo_document_rename(d, gufo_str_of("a.y"), gufo_str_of("new"), &error), &error, "1");
-    check_ok(gufo_document_rename(d, gufo_str_of("new"), gufo_str_of("new"), &error), &error, "2");
+    check_ok(gufo_document_rename(d, "a.y", "new", &error), &error, "1");
+    check_ok(gufo_document_rename(d, "new", "new", &error), &error, "2");
     check(gufo_document_find(d, "new", &entry), "new");
     /* The old name may be the document's own. */
-    check_ok(gufo_document_rename(d, entry.key, gufo_str_of("new.name"), &error), &error, "3");
+    check_ok(gufo_document_rename_str(d, entry.key, gufo_str_of("new.name"), &error), &error, "3");
     check_keys(d, keys, COUNT_OF(keys));
     check_u32(d, "new.name", 2);
     check(!gufo_document_find(d, "a.y", NULL) && !gufo_document_find(d, "new", NULL), "old names");
-    status = gufo_document_rename(d, gufo_str_of("a.y"), gufo_str_of("q"), &error);
+    status = gufo_document_rename(d, "a.y", "q", &error);
     check_status(status, GUFO_E_NOT_FOUND, &error, "a.y");
-    status = gufo_document_rename(d, gufo_str_of("a.y"), gufo_str_of("a.y"), &error);
+    status = gufo_document_rename(d, "a.y", "a.y", &error);
     check_status(status, GUFO_E_NOT_FOUND, &error, "a.y to itself");
-    status = gufo_document_rename(d, gufo_str_of("b"), gufo_str_of("c"), &error);
+    status = gufo_document_rename(d, "b", "c", &error);
     check_status(status, GUFO_E_EXISTS, &error, "b to c");
     check_keys(d, keys, COUNT_OF(keys));
     gufo_document_free(d);
@@ -470,7 +465,7 @@ static void test_padding_key(void **state)
 
     (void)state;
     check_status(status, GUFO_E_ARGUMENT, &error, "set");
-    status = gufo_document_rename(d, gufo_str_of("b"), gufo_str_of(GUFO_PADDING_KEY), &error);
+    status = gufo_document_rename(d, "b", GUFO_PADDING_KEY, &error);
     check_status(status, GUFO_E_ARGUMENT, &error, "rename");
     gufo_document_free(d);
 }
@@ -498,19 +493,18 @@ static void test_many(void **state)
         check_ok(gufo_document_set_u32(d, many_key(key, sizeof key, "k", i), i, &error), &error,
                  "%s", key);
     for (uint32_t i = 0; i < MANY; i++)
-        check_ok(gufo_document_rename(d, gufo_str_of(many_key(key, sizeof key, "k", i)),
-                                      gufo_str_of(many_key(other, sizeof other, "r", i)), &error),
+        check_ok(gufo_document_rename(d, many_key(key, sizeof key, "k", i),
+                                      many_key(other, sizeof other, "r", i), &error),
                  &error, "%s", key);
     for (uint32_t i = 0; i < MANY; i += 2) {
-        check(gufo_document_remove_key(d, gufo_str_of(many_key(key, sizeof key, "r", i))), "%s",
-              key);
+        check(gufo_document_remove_key(d, many_key(key, sizeof key, "r", i)), "%s", key);
         check(gufo_document_entry_at(d, i / 2, &entry), "%s", key);
         check_u64(entry.value.as.u, i + 1, "the next one has its place");
     }
     /* As the documented C API replaces keys: a new value goes to the end. */
     for (uint32_t i = 1; i < MANY; i += 2) {
         many_key(key, sizeof key, "r", i);
-        check(gufo_document_remove_key(d, gufo_str_of(key)), "%s", key);
+        check(gufo_document_remove_key(d, key), "%s", key);
         check_ok(gufo_document_set_u32(d, key, i + 1, &error), &error, "%s", key);
     }
     check_u64(gufo_document_entry_count(d), MANY / 2, "half of them");

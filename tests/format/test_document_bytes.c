@@ -235,14 +235,12 @@ static void change(gufo_document *d, plain *p, uint64_t *random)
 
     switch (random_next(random) % 4) {
     case 0:
-        check(gufo_document_remove_key(d, gufo_str_of(say("k", key).bytes)) == (at < p->count),
-              "remove");
+        check(gufo_document_remove_key(d, say("k", key).bytes) == (at < p->count), "remove");
         if (at < p->count)
             remove_at(p, at);
         break;
     case 1:
-        status = gufo_document_rename(d, gufo_str_of(say("k", key).bytes),
-                                      gufo_str_of(say("k", other).bytes), &error);
+        status = gufo_document_rename(d, say("k", key).bytes, say("k", other).bytes, &error);
         if (at == p->count)
             check_status(status, GUFO_E_NOT_FOUND, &error, "rename");
         else if (other != key && plain_find(p, other) < p->count)

@@ -198,7 +198,7 @@ static void test_add_value(void **state)
         builder_pad(&expected, 32);
         file = open_built(&source, "source");
         for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++)
-            check_ok(gufo_document_set(d, entry.key, &entry.value, &error), &error, "entry");
+            check_ok(gufo_document_set_entry(d, entry.key, &entry.value, &error), &error, "entry");
         check_packed(d, &expected, encoding_name(all_encodings[e]));
         gufo_model_free(file);
         gufo_document_free(d);
@@ -238,12 +238,12 @@ static void plan_tensors(gufo_document *d, uint32_t alignment)
     check_ok(gufo_document_set_text(d, "general.architecture", "llama", &error), &error, "key");
     for (size_t i = 0; i < COUNT_OF(tensors); i++)
         check_ok(tensors[i].given == 0
-                     ? gufo_document_add_tensor(d, gufo_str_of(tensors[i].name),
+                     ? gufo_document_add_tensor(d, tensors[i].name,
                                                 gufo_element_type_by_id(tensors[i].type),
                                                 tensors[i].n_dims, tensors[i].dims, &error)
-                     : gufo_document_add_raw_tensor(d, gufo_str_of(tensors[i].name),
-                                                    tensors[i].type, tensors[i].n_dims,
-                                                    tensors[i].dims, tensors[i].given, &error),
+                     : gufo_document_add_raw_tensor(d, tensors[i].name, tensors[i].type,
+                                                    tensors[i].n_dims, tensors[i].dims,
+                                                    tensors[i].given, &error),
                  &error, "%s", tensors[i].name);
 }
 
@@ -406,8 +406,8 @@ static void test_threads(void **state)
     builder_header(&b, BIG_TENSORS, 0);
     for (unsigned t = 0; t < BIG_TENSORS; t++) {
         snprintf(name, sizeof name, "t%u", t);
-        check_ok(gufo_document_add_tensor(out.document, gufo_str_of(name),
-                                          gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
+        check_ok(gufo_document_add_tensor(out.document, name, gufo_element_type_by_id(GUFO_TYPE_I8),
+                                          1, dims, &error),
                  &error, "%s", name);
         builder_tensor(&b, name, GUFO_TYPE_I8, 1, dims, t * (uint64_t)BIG_SIZE);
     }
@@ -452,11 +452,11 @@ static void test_stream_padding_fails(void **state)
     (void)state;
     signal(SIGPIPE, SIG_IGN);
     check(pipe(ends) == 0, "pipe");
-    check_ok(gufo_document_add_tensor(out.document, gufo_str_of("a"),
-                                      gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
+    check_ok(gufo_document_add_tensor(out.document, "a", gufo_element_type_by_id(GUFO_TYPE_I8), 1,
+                                      dims, &error),
              &error, "a");
-    check_ok(gufo_document_add_tensor(out.document, gufo_str_of("b"),
-                                      gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
+    check_ok(gufo_document_add_tensor(out.document, "b", gufo_element_type_by_id(GUFO_TYPE_I8), 1,
+                                      dims, &error),
              &error, "b");
     check_ok(sink_open_fd(&out, ends[1], &error), &error, "open");
     check_ok(sink_write(&out, 0, 0, "data", 4, &error), &error, "a");

@@ -150,15 +150,13 @@ static gufo_status as_source(gufo_document *d, gufo_error *error)
 
 static void add_tensor(gufo_document *d, gufo_error *e)
 {
-    check_ok(gufo_document_add_tensor(d, gufo_str_of("new"), gufo_element_type_by_id(GUFO_TYPE_F32),
-                                      0, NULL, e),
+    check_ok(gufo_document_add_tensor(d, "new", gufo_element_type_by_id(GUFO_TYPE_F32), 0, NULL, e),
              e, "add");
 }
 
 static void retype(gufo_document *d, gufo_error *e)
 {
-    check_ok(gufo_document_retype(d, gufo_str_of("a"), gufo_element_type_by_id(GUFO_TYPE_F16), e),
-             e, "retype");
+    check_ok(gufo_document_retype(d, "a", gufo_element_type_by_id(GUFO_TYPE_F16), e), e, "retype");
 }
 
 static void realign(gufo_document *d, gufo_error *e)
@@ -169,7 +167,7 @@ static void realign(gufo_document *d, gufo_error *e)
 static void drop_alignment(gufo_document *d, gufo_error *e)
 {
     (void)e;
-    (void)gufo_document_remove_key(d, gufo_str_of("general.alignment"));
+    (void)gufo_document_remove_key(d, "general.alignment");
 }
 
 static void swap(gufo_document *d, gufo_error *e)
@@ -182,20 +180,20 @@ static void copy_again(gufo_document *d, gufo_error *e)
     gufo_document_tensor t;
 
     check(gufo_document_tensor_at(d, 0, &t), "tensor");
-    (void)gufo_document_drop_tensor(d, t.name);
+    (void)gufo_document_drop_tensor_str(d, t.name);
     check_ok(gufo_document_copy_tensor(d, t.from, t.origin, e), e, "copy");
 }
 
 static void rename_and_set(gufo_document *d, gufo_error *e)
 {
-    check_ok(gufo_document_rename_tensor(d, gufo_str_of("a"), gufo_str_of("b"), e), e, "rename");
+    check_ok(gufo_document_rename_tensor(d, "a", "b", e), e, "rename");
     check_ok(gufo_document_set_u32(d, "new", 1, e), e, "set");
 }
 
 static void drop(gufo_document *d, gufo_error *e)
 {
     (void)e;
-    (void)gufo_document_drop_tensor(d, gufo_str_of("a"));
+    (void)gufo_document_drop_tensor(d, "a");
 }
 
 static void test_as_source(void **state)
@@ -273,13 +271,11 @@ static void test_largest(void **state)
     check_status(gufo_document_layout(d, &far, NULL, &error), GUFO_E_RANGE, &error, "far");
     check_status(gufo_document_layout(d, &odd, NULL, &error), GUFO_E_RANGE, &error, "odd");
     check_status(gufo_document_layout(d, &overflowing, NULL, &error), GUFO_E_RANGE, &error, "max");
-    check_ok(gufo_document_add_tensor(d, gufo_str_of("a"), bytes, 1, (uint64_t[]){INT64_MAX / 2},
-                                      &error),
+    check_ok(gufo_document_add_tensor(d, "a", bytes, 1, (uint64_t[]){INT64_MAX / 2}, &error),
              &error, "half");
     check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "half");
     check(layout.file_size > INT64_MAX / 2, "half");
-    check_ok(gufo_document_add_tensor(d, gufo_str_of("b"), bytes, 1, (uint64_t[]){INT64_MAX / 2},
-                                      &error),
+    check_ok(gufo_document_add_tensor(d, "b", bytes, 1, (uint64_t[]){INT64_MAX / 2}, &error),
              &error, "half");
     check_status(gufo_document_layout(d, NULL, NULL, &error), GUFO_E_RANGE, &error, "whole");
     gufo_document_free(d);

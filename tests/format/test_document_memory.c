@@ -41,7 +41,7 @@ static gufo_status change_entries(gufo_document *d, const models *m, gufo_error 
     if (status == GUFO_OK)
         status = gufo_document_copy_entries(d, m->other, NULL, NULL, NULL, error);
     if (status == GUFO_OK)
-        status = gufo_document_rename(d, gufo_str_of("list"), gufo_str_of("renamed"), error);
+        status = gufo_document_rename(d, "list", "renamed", error);
     if (status == GUFO_OK)
         status = gufo_document_set_shard(d, 0, 2, 3, 4, error);
     return status;
@@ -51,15 +51,13 @@ static gufo_status change_tensors(gufo_document *d, gufo_error *error)
 {
     const gufo_element_type *f16 = gufo_element_type_by_id(GUFO_TYPE_F16);
     gufo_document_tensor t;
-    gufo_status status =
-        gufo_document_add_tensor(d, gufo_str_of("new"), f16, 1, (uint64_t[]){8}, error);
+    gufo_status status = gufo_document_add_tensor(d, "new", f16, 1, (uint64_t[]){8}, error);
 
     check(gufo_document_tensor_at(d, 0, &t), "tensor");
     if (status == GUFO_OK)
-        status = gufo_document_rename_tensor(d, t.name, gufo_str_of("renamed"), error);
+        status = gufo_document_rename_tensor_str(d, t.name, gufo_str_of("renamed"), error);
     if (status == GUFO_OK)
-        status = gufo_document_retype(d, gufo_str_of("new"), gufo_element_type_by_id(GUFO_TYPE_F32),
-                                      error);
+        status = gufo_document_retype(d, "new", gufo_element_type_by_id(GUFO_TYPE_F32), error);
     return status;
 }
 
@@ -156,7 +154,7 @@ static gufo_status set_new(gufo_document *d, const models *m, gufo_error *error)
 static gufo_status rename_key(gufo_document *d, const models *m, gufo_error *error)
 {
     (void)m;
-    return gufo_document_rename(d, gufo_str_of("k"), gufo_str_of("longer.name"), error);
+    return gufo_document_rename(d, "k", "longer.name", error);
 }
 
 static gufo_status set_shard(gufo_document *d, const models *m, gufo_error *error)
@@ -173,8 +171,7 @@ static gufo_status copy_tensor(gufo_document *d, const models *m, gufo_error *er
 static gufo_status add_tensor(gufo_document *d, const models *m, gufo_error *error)
 {
     (void)m;
-    return gufo_document_add_tensor(d, gufo_str_of("t"), gufo_element_type_by_id(GUFO_TYPE_F32), 0,
-                                    NULL, error);
+    return gufo_document_add_tensor(d, "t", gufo_element_type_by_id(GUFO_TYPE_F32), 0, NULL, error);
 }
 
 static const char *const few[] = {"k", "l", "m", "n", "o"};

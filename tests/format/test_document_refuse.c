@@ -104,11 +104,11 @@ static void test_duplicates(void **state)
     gufo_status status;
 
     (void)state;
-    check_ok(gufo_document_add_tensor(d, gufo_str_of("a"), gufo_element_type_by_id(GUFO_TYPE_F32),
-                                      1, dims, &error),
-             &error, "tensor a");
-    status = gufo_document_add_tensor(d, gufo_str_of("a"), gufo_element_type_by_id(GUFO_TYPE_F16),
-                                      1, dims, &error);
+    check_ok(
+        gufo_document_add_tensor(d, "a", gufo_element_type_by_id(GUFO_TYPE_F32), 1, dims, &error),
+        &error, "tensor a");
+    status =
+        gufo_document_add_tensor(d, "a", gufo_element_type_by_id(GUFO_TYPE_F16), 1, dims, &error);
     check_rule(status, GUFO_E_MALFORMED, &error, "name-duplicate", "tensor a");
     check_u64(bytes_of(d), expected, "duplicates");
     gufo_document_free(d);
@@ -321,10 +321,11 @@ static void test_tensors(void **state)
             gufo_status expected = n == 0 ? r->strict : r->as_read;
             uint64_t dims[5] = {r->dims[0], r->dims[1], r->dims[2], r->dims[3], 1};
             gufo_status status =
-                n == 0 ? gufo_document_add_tensor(strict, r->name, gufo_element_type_by_id(r->type),
-                                                  r->n_dims, dims, &error)
-                       : gufo_document_add_raw_tensor(as_read, r->name, r->type, r->n_dims, dims,
-                                                      r->size, &error);
+                n == 0 ? gufo_document_add_tensor_str(strict, r->name,
+                                                      gufo_element_type_by_id(r->type), r->n_dims,
+                                                      dims, &error)
+                       : gufo_document_add_raw_tensor_str(as_read, r->name, r->type, r->n_dims,
+                                                          dims, r->size, &error);
 
             if (expected == GUFO_OK)
                 check_ok(status, &error, "%s", r->label);
@@ -364,8 +365,8 @@ static void test_sizes(void **state)
         gufo_document *d = new_document(0);
         gufo_error error = no_error();
         gufo_layout layout;
-        gufo_status status = gufo_document_add_raw_tensor(d, gufo_str_of("t"), rows[i].type, 1,
-                                                          &rows[i].dim, rows[i].size, &error);
+        gufo_status status = gufo_document_add_raw_tensor(d, "t", rows[i].type, 1, &rows[i].dim,
+                                                          rows[i].size, &error);
 
         if (status == GUFO_OK) /* what is too large may also show in the layout */
             status = gufo_document_layout(d, NULL, &layout, &error);
@@ -387,8 +388,8 @@ static void test_sum_overflow(void **state)
     (void)state;
     for (int i = 0; i < 3 && status == GUFO_OK; i++) {
         snprintf(name, sizeof name, "t%d", i);
-        status = gufo_document_add_tensor(d, gufo_str_of(name),
-                                          gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error);
+        status = gufo_document_add_tensor(d, name, gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims,
+                                          &error);
     }
     if (status == GUFO_OK)
         status = gufo_document_layout(d, NULL, &layout, &error);
@@ -424,8 +425,8 @@ static void test_numbers_do_not_fit(void **state)
         gufo_document *d = new_document(0);
         gufo_error error = no_error();
 
-        check_status(gufo_document_set(d, gufo_str_of("k"), &numbers[i].value, &error),
-                     numbers[i].expected, &error, "number %zu", i);
+        check_status(gufo_document_set(d, "k", &numbers[i].value, &error), numbers[i].expected,
+                     &error, "number %zu", i);
         gufo_document_free(d);
     }
 }
@@ -439,8 +440,7 @@ static void test_no_such_type(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    check_status(gufo_document_set(d, gufo_str_of("key"), &value, &error), GUFO_E_ARGUMENT, &error,
-                 "value");
+    check_status(gufo_document_set(d, "key", &value, &error), GUFO_E_ARGUMENT, &error, "value");
     check_error_shape(&error, GUFO_E_ARGUMENT, "value");
     gufo_document_free(d);
 }

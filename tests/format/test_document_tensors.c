@@ -12,8 +12,7 @@ static const gufo_element_type *type_of(uint32_t id)
 static gufo_status add(gufo_document *d, const char *name, uint32_t type, uint64_t columns,
                        uint64_t rows, gufo_error *error)
 {
-    return gufo_document_add_tensor(d, gufo_str_of(name), type_of(type), 2,
-                                    (uint64_t[]){columns, rows}, error);
+    return gufo_document_add_tensor(d, name, type_of(type), 2, (uint64_t[]){columns, rows}, error);
 }
 
 static void check_names(const gufo_document *d, const char *const *names, size_t count)
@@ -25,7 +24,7 @@ static void check_names(const gufo_document *d, const char *const *names, size_t
     for (size_t i = 0; i < count; i++) {
         check(gufo_document_tensor_at(d, i, &t), "tensor %zu", i);
         check_str(t.name, names[i], "tensor %zu", i);
-        check(gufo_document_tensor_find(d, gufo_str_of(names[i]), &index, NULL), "%s", names[i]);
+        check(gufo_document_tensor_find(d, names[i], &index, NULL), "%s", names[i]);
         check_u64(index, i, "%s", names[i]);
     }
     check(!gufo_document_tensor_at(d, count, &t), "past the end");
@@ -44,12 +43,10 @@ static void test_adding(void **state)
     (void)state;
     check_ok(add(d, "a", GUFO_TYPE_Q4_0, 64, 3, &error), &error, "a");
     check_ok(add(d, "b", GUFO_TYPE_F16, 5, 3, &error), &error, "b");
-    check_ok(
-        gufo_document_add_tensor(d, gufo_str_of("scalar"), type_of(GUFO_TYPE_F32), 0, NULL, &error),
-        &error, "scalar");
-    check_ok(
-        gufo_document_add_raw_tensor(d, gufo_str_of("unknown"), 57, 1, (uint64_t[]){3}, 77, &error),
-        &error, "unknown");
+    check_ok(gufo_document_add_tensor(d, "scalar", type_of(GUFO_TYPE_F32), 0, NULL, &error), &error,
+             "scalar");
+    check_ok(gufo_document_add_raw_tensor(d, "unknown", 57, 1, (uint64_t[]){3}, 77, &error), &error,
+             "unknown");
     check_names(d, names, 4);
     check(gufo_document_tensor_at(d, 0, &t), "a");
     check_u64(t.size, 108, "a");
@@ -113,9 +110,9 @@ static void test_refusals(void **state)
         gufo_status status;
 
         check_ok(add(d, "here", GUFO_TYPE_F32, 32, 1, &error), &error, "here");
-        status =
-            gufo_document_add_tensor(d, bad_tensors[i / 2].name, type_of(bad_tensors[i / 2].type),
-                                     bad_tensors[i / 2].n_dims, bad_tensors[i / 2].dims, &error);
+        status = gufo_document_add_tensor_str(
+            d, bad_tensors[i / 2].name, type_of(bad_tensors[i / 2].type), bad_tensors[i / 2].n_dims,
+            bad_tensors[i / 2].dims, &error);
         if (expected == GUFO_OK)
             check_ok(status, &error, "%s", bad_tensors[i / 2].label);
         else
@@ -136,18 +133,15 @@ static void test_types_without_layout(void **state)
     assert_non_null(old);
     for (uint32_t flags = 0; flags < 2; flags++) {
         gufo_document *d = document_for((encoding){3, false}, flags);
-        gufo_status status =
-            gufo_document_add_tensor(d, gufo_str_of("a"), old, 1, (uint64_t[]){32}, &error);
+        gufo_status status = gufo_document_add_tensor(d, "a", old, 1, (uint64_t[]){32}, &error);
 
         check_status(status, flags == 0 ? GUFO_E_MALFORMED : GUFO_E_ARGUMENT, &error, "add");
-        check_ok(
-            gufo_document_add_raw_tensor(d, gufo_str_of("a"), 4, 1, (uint64_t[]){32}, 20, &error),
-            &error, "raw");
-        status =
-            gufo_document_add_raw_tensor(d, gufo_str_of("b"), 4, 1, (uint64_t[]){32}, 0, &error);
+        check_ok(gufo_document_add_raw_tensor(d, "a", 4, 1, (uint64_t[]){32}, 20, &error), &error,
+                 "raw");
+        status = gufo_document_add_raw_tensor(d, "b", 4, 1, (uint64_t[]){32}, 0, &error);
         check_status(status, GUFO_E_ARGUMENT, &error, "no size");
-        status = gufo_document_add_raw_tensor(d, gufo_str_of("b"), GUFO_TYPE_F32, 1,
-                                              (uint64_t[]){32}, 127, &error);
+        status =
+            gufo_document_add_raw_tensor(d, "b", GUFO_TYPE_F32, 1, (uint64_t[]){32}, 127, &error);
         check_status(status, GUFO_E_ARGUMENT, &error, "a size that is not right");
         check_u64(gufo_document_tensor_count(d), 1, "one");
         gufo_document_free(d);
@@ -225,8 +219,8 @@ static void test_byte_order(void **state)
         check_ok(gufo_document_copy_tensor(d, model, 0, &error), &error, "groups");
         check_status(gufo_document_set_encoding(d, 3, other, &error), GUFO_E_TYPE, &error, "other");
         check_u64(gufo_document_byte_order(d), same, "as it was");
-        check_ok(gufo_document_retype(d, gufo_str_of("groups"), type_of(GUFO_TYPE_Q8_0), &error),
-                 &error, "retype");
+        check_ok(gufo_document_retype(d, "groups", type_of(GUFO_TYPE_Q8_0), &error), &error,
+                 "retype");
         check_ok(gufo_document_set_encoding(d, 3, other, &error), &error, "decoded");
         gufo_document_free(d);
         gufo_model_free(model);
@@ -250,29 +244,26 @@ static void test_changing(void **state)
         check_ok(add(d, (char[]){*name, '\0'}, GUFO_TYPE_F32, 32, 2, &error), &error, "add");
     size = gufo_document_metadata_size(d);
     check_u64(size, 24 + 4 * (8 + 1 + 4 + 2 * 8 + 4 + 8), "infos");
-    check(gufo_document_drop_tensor(d, gufo_str_of("a")), "a");
-    check(!gufo_document_drop_tensor(d, gufo_str_of("a")), "a again");
-    check_ok(gufo_document_rename_tensor(d, gufo_str_of("c"), gufo_str_of("long.name"), &error),
-             &error, "c");
+    check(gufo_document_drop_tensor(d, "a"), "a");
+    check(!gufo_document_drop_tensor(d, "a"), "a again");
+    check_ok(gufo_document_rename_tensor(d, "c", "long.name", &error), &error, "c");
     check_u64(gufo_document_metadata_size(d), size - (8 + 1 + 4 + 16 + 4 + 8) + 8, "infos");
-    check(gufo_document_tensor_find(d, gufo_str_of("long.name"), NULL, &t), "long.name");
-    check_ok(gufo_document_rename_tensor(d, t.name, gufo_str_of("x"), &error), &error, "x");
-    check_ok(gufo_document_rename_tensor(d, gufo_str_of("x"), gufo_str_of("x"), &error), &error,
-             "x");
+    check(gufo_document_tensor_find(d, "long.name", NULL, &t), "long.name");
+    check_ok(gufo_document_rename_tensor_str(d, t.name, gufo_str_of("x"), &error), &error, "x");
+    check_ok(gufo_document_rename_tensor(d, "x", "x", &error), &error, "x");
     check_names(d, names, 3);
-    status = gufo_document_rename_tensor(d, gufo_str_of("a"), gufo_str_of("y"), &error);
+    status = gufo_document_rename_tensor(d, "a", "y", &error);
     check_status(status, GUFO_E_NOT_FOUND, &error, "a");
-    status = gufo_document_rename_tensor(d, gufo_str_of("b"), gufo_str_of("d"), &error);
+    status = gufo_document_rename_tensor(d, "b", "d", &error);
     check_status(status, GUFO_E_EXISTS, &error, "d");
-    status = gufo_document_rename_tensor(d, gufo_str_of("b"), gufo_str_of(""), &error);
+    status = gufo_document_rename_tensor(d, "b", "", &error);
     check_rule(status, GUFO_E_MALFORMED, &error, "name-empty", "empty");
-    check_ok(gufo_document_retype(d, gufo_str_of("d"), type_of(GUFO_TYPE_Q8_0), &error), &error,
-             "d");
-    check(gufo_document_tensor_find(d, gufo_str_of("d"), NULL, &t), "d");
+    check_ok(gufo_document_retype(d, "d", type_of(GUFO_TYPE_Q8_0), &error), &error, "d");
+    check(gufo_document_tensor_find(d, "d", NULL, &t), "d");
     check_u64(t.size, 2 * 34, "d");
-    status = gufo_document_retype(d, gufo_str_of("d"), type_of(GUFO_TYPE_Q4_K), &error);
+    status = gufo_document_retype(d, "d", type_of(GUFO_TYPE_Q4_K), &error);
     check_rule(status, GUFO_E_MALFORMED, &error, "row-blocks", "Q4_K");
-    status = gufo_document_retype(d, gufo_str_of("a"), type_of(GUFO_TYPE_F16), &error);
+    status = gufo_document_retype(d, "a", type_of(GUFO_TYPE_F16), &error);
     check_status(status, GUFO_E_NOT_FOUND, &error, "a");
     gufo_document_drop_tensors(d, NULL, NULL, &dropped);
     check_u64(dropped, 3, "all");
@@ -346,12 +337,12 @@ static void test_differences(void **state)
         check_changes(d, "");
         check_ok(gufo_document_set_array(d, "c", &less, &e), &e, "c");
         check_ok(gufo_document_set_u64(d, "d", 4, &e), &e, "d");
-        (void)gufo_document_remove_key(d, gufo_str_of("a"));
+        (void)gufo_document_remove_key(d, "a");
         check_ok(gufo_document_set_u32(d, "a", 1, &e), &e, "a");
-        check_ok(gufo_document_rename(d, gufo_str_of("d"), gufo_str_of("e"), &e), &e, "d");
-        check_ok(gufo_document_rename_tensor(d, gufo_str_of("v"), gufo_str_of("q"), &e), &e, "v");
-        check_ok(gufo_document_retype(d, gufo_str_of("q"), type_of(GUFO_TYPE_F16), &e), &e, "q");
-        (void)gufo_document_drop_tensor(d, gufo_str_of("u"));
+        check_ok(gufo_document_rename(d, "d", "e", &e), &e, "d");
+        check_ok(gufo_document_rename_tensor(d, "v", "q", &e), &e, "v");
+        check_ok(gufo_document_retype(d, "q", type_of(GUFO_TYPE_F16), &e), &e, "q");
+        (void)gufo_document_drop_tensor(d, "u");
         check_ok(add(d, "u", GUFO_TYPE_F32, 32, 1, &e), &e, "u");
         check_changes(d, "- a a old; c c c old new; r d e; c e e old new; + a a new; "
                          "t- u u; tr v q; tt q q; t+ u u; ");

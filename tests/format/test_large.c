@@ -350,7 +350,7 @@ static gufo_document *plan_large(void)
 
     check(d != NULL, "%s", error.message);
     for (size_t i = 0; i < COUNT_OF(tensors); i++)
-        check_ok(gufo_document_add_tensor(d, gufo_str_of(tensors[i].name),
+        check_ok(gufo_document_add_tensor(d, tensors[i].name,
                                           gufo_element_type_by_id(tensors[i].type),
                                           tensors[i].n_dims, tensors[i].dims, &error),
                  &error, "%s", tensors[i].name);

@@ -389,8 +389,8 @@ static bool plan(gufo_document *d, gufo_error *error)
         if (gufo_document_set_f64(d, name, 0.5, error) != GUFO_OK)
             return false;
         snprintf(name, sizeof name, "blk.%d.weight", i);
-        if (gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(GUFO_TYPE_F32),
-                                     2, dims, error) != GUFO_OK)
+        if (gufo_document_add_tensor(d, name, gufo_element_type_by_id(GUFO_TYPE_F32), 2, dims,
+                                     error) != GUFO_OK)
             return false;
     }
     return gufo_document_layout(d, NULL, &layout, error) == GUFO_OK;

@@ -87,8 +87,8 @@ static void test_views(void **state)
         for (unsigned order = 0; order < 2; order++) { /* of the document: as it is, and swapped */
             check_ok(gufo_document_set_encoding(d, 3, (gufo_byte_order)order, &error), &error,
                      "order");
-            check_status(gufo_document_set(d, gufo_str_of("k"), &value, &error), GUFO_E_ARGUMENT,
-                         &error, "%s", views[i].label);
+            check_status(gufo_document_set(d, "k", &value, &error), GUFO_E_ARGUMENT, &error, "%s",
+                         views[i].label);
             check_error_shape(&error, GUFO_E_ARGUMENT, views[i].label);
         }
         check_u64(gufo_document_entry_count(d), 0, "%s", views[i].label);
@@ -109,10 +109,9 @@ static void test_other_order(void **state)
     (void)state;
     array.encoding.byte_order = GUFO_BIG_ENDIAN;
     value.as.array = array;
-    check_status(gufo_document_set(d, gufo_str_of("k"), &value, &error), GUFO_E_ARGUMENT, &error,
-                 "big-endian");
+    check_status(gufo_document_set(d, "k", &value, &error), GUFO_E_ARGUMENT, &error, "big-endian");
     value.as.array.count = 3;
-    check_ok(gufo_document_set(d, gufo_str_of("k"), &value, &error), &error, "all is right");
+    check_ok(gufo_document_set(d, "k", &value, &error), &error, "all is right");
     gufo_document_free(d);
     free(block);
 }
@@ -130,8 +129,8 @@ static void test_missing(void **state)
         gufo_error error = no_error();
         gufo_document *d = gufo_document_new(NULL, &error);
 
-        check_status(gufo_document_set(d, gufo_str_of("k"), &values[i], &error), GUFO_E_ARGUMENT,
-                     &error, "row %zu", i);
+        check_status(gufo_document_set(d, "k", &values[i], &error), GUFO_E_ARGUMENT, &error,
+                     "row %zu", i);
         gufo_document_free(d);
     }
 }

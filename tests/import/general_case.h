@@ -75,8 +75,8 @@ static inline void case_tensor(general_case *c, const char *name, uint32_t n_dim
 {
     gufo_error error = no_error();
 
-    check_ok(gufo_document_add_tensor(c->import.document, gufo_str_of(name),
-                                      gufo_element_type_by_name("F32"), n_dims, dims, &error),
+    check_ok(gufo_document_add_tensor(c->import.document, name, gufo_element_type_by_name("F32"),
+                                      n_dims, dims, &error),
              &error, "%s", name);
 }
 

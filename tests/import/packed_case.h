@@ -97,7 +97,7 @@ static inline void check_packed_rows(packed_case *c, uint64_t first, uint64_t co
         check_ok(gufo_element_row_size(w->type, numbers, &size, &c->error), &c->error, "%s", label);
         blocks = malloc((size_t)size);
         check_ok(w->kind->blocks(w, first, count, blocks, &c->error), &c->error, "%s", label);
-        check_ok(gufo_decode(w->type, blocks, count, w->columns, floats, GUFO_CPU_BEST, &c->error),
+        check_ok(gufo_decode(w->type, blocks, count, w->columns, floats, NULL, &c->error),
                  &c->error, "%s", label);
         check_same_floats(floats, expected + first * w->columns, numbers, label, "blocks");
         free(blocks);

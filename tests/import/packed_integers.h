@@ -34,8 +34,8 @@ static inline float float_of(const char *dtype, uint16_t bits)
 
     if (strcmp(dtype, "F16") == 0)
         check(gufo_decode(gufo_element_type_by_id(GUFO_TYPE_F16),
-                          (uint8_t[]){(uint8_t)bits, (uint8_t)(bits >> 8)}, 1, 1, &value,
-                          GUFO_CPU_BEST, NULL) == GUFO_OK,
+                          (uint8_t[]){(uint8_t)bits, (uint8_t)(bits >> 8)}, 1, 1, &value, NULL,
+                          NULL) == GUFO_OK,
               "F16");
     else
         memcpy(&value, &(uint32_t){(uint32_t)bits << 16 | (strcmp(dtype, "F32") == 0)},

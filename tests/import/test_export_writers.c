@@ -344,9 +344,7 @@ static gufo_model *changed(const subject *s, const gufo_model *model, const char
     if (key != NULL)
         check_ok(gufo_document_set_text(document, key, value, &error), &error, "%s", key);
     if (tensor != NULL)
-        check_ok(
-            gufo_document_rename_tensor(document, gufo_str_of(tensor), gufo_str_of(name), &error),
-            &error, "%s", tensor);
+        check_ok(gufo_document_rename_tensor(document, tensor, name, &error), &error, "%s", tensor);
     job = gufo_job_of_documents(&document, 1, NULL, &error);
     check(job != NULL, "%s", error.message);
     check_ok(gufo_job_run(job, &where, NULL, &error), &error, "run");

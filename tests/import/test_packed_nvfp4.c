@@ -106,8 +106,8 @@ static void test_factors(void **state)
         check_packed_rows(&c, 0, ROWS, expected, "floats");
         check_ok(packed_find_type(&c), &c.error, "type");
         check_ok(w->kind->blocks(w, 0, ROWS, blocks, &c.error), &c.error, "blocks");
-        check_ok(gufo_decode(w->type, blocks, ROWS, COLUMNS, floats, GUFO_CPU_BEST, &c.error),
-                 &c.error, "blocks");
+        check_ok(gufo_decode(w->type, blocks, ROWS, COLUMNS, floats, NULL, &c.error), &c.error,
+                 "blocks");
         check_same_floats(floats, numbers, ROWS * COLUMNS, "blocks", "");
         packed_done(&c);
     }

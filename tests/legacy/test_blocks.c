@@ -222,7 +222,7 @@ static void test_same_bytes_are_decoded_as_today(void **state)
             continue;
         legacy_decode(layout, blocks, 16, got);
         check_ok(gufo_decode(type, blocks, 1, 16 * layout->block_length, expected,
-                             GUFO_CPU_PORTABLE, &error),
+                             &(gufo_run){.cpu = GUFO_CPU_PORTABLE}, &error),
                  &error, "%s", rows[i].name);
         check_same_floats(got, expected, 16 * layout->block_length, rows[i].name, "as it is");
     }
@@ -324,7 +324,8 @@ static void decode_today(const legacy_layout *layout, const uint8_t *blocks, uin
     gufo_error error = no_error();
 
     check_ok(gufo_decode(gufo_element_type_by_id(layout->today), blocks, 1,
-                         count * layout->block_length, values, GUFO_CPU_PORTABLE, &error),
+                         count * layout->block_length, values,
+                         &(gufo_run){.cpu = GUFO_CPU_PORTABLE}, &error),
              &error, "%s", layout->name);
 }
 

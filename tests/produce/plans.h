@@ -61,7 +61,7 @@ static inline void encode_all(uint32_t type, const float *values, uint64_t count
     gufo_encoder *encoder = gufo_encoder_new(type_of(type), NULL, &error);
 
     check(encoder != NULL, "%s", error.message);
-    check_ok(gufo_encoder_encode(encoder, values, count, columns, NULL, out, &error), &error,
+    check_ok(gufo_encoder_encode(encoder, values, count, columns, NULL, out, NULL, &error), &error,
              "encode");
     gufo_encoder_free(encoder);
 }

@@ -20,8 +20,9 @@ static void name_tensors(gufo_document *d, const gufo_model *file, const char *l
     gufo_tensor t;
 
     for (uint64_t i = 0; gufo_model_tensor_at(file, i, &t); i++)
-        check_ok(gufo_document_add_raw_tensor(d, t.name, t.type, t.n_dims, t.dims, t.size, &error),
-                 &error, "%s", label);
+        check_ok(
+            gufo_document_add_raw_tensor_str(d, t.name, t.type, t.n_dims, t.dims, t.size, &error),
+            &error, "%s", label);
 }
 
 /* The description of a copy; NULL where bytes would have to be swapped and cannot be. */
@@ -228,9 +229,9 @@ static void test_copy_and_add(void **state)
     check_ok(gufo_document_copy_entries(d, file, NULL, NULL, NULL, &error), &error, "metadata");
     check_ok(gufo_document_set_u8(d, "last", 2, &error), &error, "last");
     check_ok(gufo_document_copy_tensors(d, file, NULL, NULL, NULL, &error), &error, "tensors");
-    check_ok(gufo_document_add_tensor(d, gufo_str_of("new"), gufo_element_type_by_id(GUFO_TYPE_F32),
-                                      1, dims, &error),
-             &error, "new");
+    check_ok(
+        gufo_document_add_tensor(d, "new", gufo_element_type_by_id(GUFO_TYPE_F32), 1, dims, &error),
+        &error, "new");
     check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "layout");
     check_u64(layout.alignment, 64, "the alignment comes along");
     check_u64(layout.tensor_count, 4, "tensors");

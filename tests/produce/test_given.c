@@ -23,8 +23,7 @@ static sink *planned_sink(void)
     static const char *const names[TENSORS] = {"a", "b", "c"};
 
     for (int i = 0; d != NULL && i < TENSORS; i++)
-        if (gufo_document_add_tensor(d, gufo_str_of(names[i]),
-                                     gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims,
+        if (gufo_document_add_tensor(d, names[i], gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims,
                                      NULL) != GUFO_OK)
             return NULL;
     out = (sink){.document = d};
@@ -222,9 +221,8 @@ static void test_many_files(void **state)
         documents[i] = gufo_document_new(NULL, &error);
         check_ok(gufo_document_set_shard(documents[i], i, MANY_FILES, MANY_FILES, 7, &error),
                  &error, "shard");
-        check_ok(gufo_document_add_tensor(documents[i], gufo_str_of(name),
-                                          gufo_element_type_by_id(GUFO_TYPE_I8), 1,
-                                          (uint64_t[]){MANY_BYTES}, &error),
+        check_ok(gufo_document_add_tensor(documents[i], name, gufo_element_type_by_id(GUFO_TYPE_I8),
+                                          1, (uint64_t[]){MANY_BYTES}, &error),
                  &error, "tensor");
     }
     job = gufo_job_of_documents(documents, MANY_FILES, NULL, &error);
@@ -762,8 +760,8 @@ static int write_to_small_disk(void *context)
         mount("tmpfs", p->f.path, "tmpfs", 0, "size=64k") != 0)
         return CHILD_SKIP;
     write_file(path.text, "old", 3);
-    if (gufo_document_add_tensor(out->document, gufo_str_of("t"),
-                                 gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, NULL) != GUFO_OK)
+    if (gufo_document_add_tensor(out->document, "t", gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims,
+                                 NULL) != GUFO_OK)
         return 1;
     status = sink_open(out, path.text, true, &error);
     sink_free(out);

@@ -124,14 +124,12 @@ static sink plan(void)
 
     assert_non_null(d);
     assert_int_equal(gufo_document_set_text(d, "general.architecture", "test", NULL), GUFO_OK);
-    assert_int_equal(gufo_document_add_tensor(d, gufo_str_of("a"),
-                                              gufo_element_type_by_id(GUFO_TYPE_F32), 1, dims,
-                                              NULL),
-                     GUFO_OK);
-    assert_int_equal(gufo_document_add_tensor(d, gufo_str_of("b"),
-                                              gufo_element_type_by_id(GUFO_TYPE_F32), 1, dims,
-                                              NULL),
-                     GUFO_OK);
+    assert_int_equal(
+        gufo_document_add_tensor(d, "a", gufo_element_type_by_id(GUFO_TYPE_F32), 1, dims, NULL),
+        GUFO_OK);
+    assert_int_equal(
+        gufo_document_add_tensor(d, "b", gufo_element_type_by_id(GUFO_TYPE_F32), 1, dims, NULL),
+        GUFO_OK);
     return (sink){.document = d};
 }
 

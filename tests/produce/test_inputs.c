@@ -149,7 +149,7 @@ static void test_read_by_another_document(void **state)
     gufo_job *job;
 
     (void)state;
-    gufo_document_remove_prefix(d[0], gufo_str_of("split."), NULL);
+    gufo_document_remove_prefix(d[0], "split.", NULL);
     copy_file_entry(d[1], &m);
     check(symlink(target.text, folder_path(&m.f, "o-00002-of-00002.gguf").text) == 0, "link");
     job = gufo_job_of_documents(d, 2, NULL, &error);

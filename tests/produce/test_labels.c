@@ -116,8 +116,8 @@ static gufo_status change(gufo_document *d, int drop, gufo_error *error)
     if (!gufo_document_tensor_at(d, 0, &t))
         return GUFO_OK;
     if (!drop)
-        return gufo_document_rename_tensor(d, t.name, gufo_str_of("renamed"), error);
-    check(gufo_document_drop_tensor(d, t.name), "it is there");
+        return gufo_document_rename_tensor_str(d, t.name, gufo_str_of("renamed"), error);
+    check(gufo_document_drop_tensor_str(d, t.name), "it is there");
     return GUFO_OK;
 }
 

@@ -32,8 +32,8 @@ static void encode(const gufo_element_type *type, const float *values, uint8_t *
     gufo_encoder *encoder = gufo_encoder_new(type, NULL, &error);
 
     check(encoder != NULL, "%s", error.message);
-    check_ok(gufo_encoder_encode(encoder, values, ROWS, COLUMNS, NULL, out, &error), &error, "%s",
-             type->name);
+    check_ok(gufo_encoder_encode(encoder, values, ROWS, COLUMNS, NULL, out, NULL, &error), &error,
+             "%s", type->name);
     gufo_encoder_free(encoder);
 }
 
@@ -118,8 +118,7 @@ static gufo_document *plan_document(const gufo_model *model, const gufo_element_
     check_ok(
         gufo_document_set_encoding(document, 3, big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN, &error),
         &error, "order");
-    check_ok(gufo_document_retype(document, gufo_str_of("t.weight"), type, &error), &error,
-             "retype");
+    check_ok(gufo_document_retype(document, "t.weight", type, &error), &error, "retype");
     return document;
 }
 

@@ -388,8 +388,9 @@ static void test_long_parts(void **state)
     for (size_t i = 0; i < WIDE; i++)
         values[i] = (float)(i % 1000);
     encode_all(GUFO_TYPE_Q8_0, values, 1, WIDE, blocks);
-    check_ok(gufo_decode(type_of(GUFO_TYPE_Q8_0), blocks, 1, WIDE, decoded, 0, &error), &error,
-             "decode");
+    check_ok(gufo_decode(type_of(GUFO_TYPE_Q8_0), blocks, 1, WIDE, decoded, &(gufo_run){.cpu = 0},
+                         &error),
+             &error, "decode");
     counted_open(&from, blocks, BLOCKS * 34);
     rows r = {.source = &from.source,
               .row_bytes = BLOCKS * 34,

@@ -266,7 +266,7 @@ static inline void place_end(place *p)
 static inline void weigh(const place *p, gufo_quantize_options *options)
 {
     options->importance = p->imatrix;
-    options->importance_path = gufo_str_of("some/imatrix.dat");
+    options->importance_path = "some/imatrix.dat";
 }
 
 static inline void expect_both(const place *p, gufo_quantize_options *options, const char *model,

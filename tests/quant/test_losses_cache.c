@@ -346,7 +346,7 @@ static void test_damaged_keys(void **state)
         gufo_status status = GUFO_OK;
 
         if (i < COUNT_OF(gone))
-            check(gufo_document_remove_key(d, gufo_str_of(key)), "%s", key);
+            check(gufo_document_remove_key(d, key), "%s", key);
         else if (i < 2 * COUNT_OF(gone)) /* of another type */
             status = gufo_document_set_bool(d, key, true, &error);
         else if (i < 3 * COUNT_OF(gone)) /* of another type, and too short */

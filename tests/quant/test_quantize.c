@@ -44,7 +44,8 @@ static uint8_t *expected_bytes(const uint8_t *source, const gufo_tensor *from, u
     *size = rows * row_size;
     blocks = malloc((size_t)*size + 1);
     check(values != NULL && blocks != NULL, "memory");
-    check_ok(gufo_decode(old, source, rows, from->dims[0], values, GUFO_CPU_PORTABLE, &error),
+    check_ok(gufo_decode(old, source, rows, from->dims[0], values,
+                         &(gufo_run){.cpu = GUFO_CPU_PORTABLE}, &error),
              &error, "decode");
     if (importance != NULL)
         slice_rows = from->dims[1];
@@ -204,12 +205,12 @@ static void check_loss(const gufo_model *in, const gufo_model *out,
     float *decoded = malloc((size_t)from.elements * sizeof *decoded + 1);
 
     check(values != NULL && decoded != NULL, "memory");
-    check_ok(gufo_decode(gufo_element_type_by_id(from.type), source, 1, from.elements, values,
-                         GUFO_CPU_BEST, &error),
+    check_ok(gufo_decode(gufo_element_type_by_id(from.type), source, 1, from.elements, values, NULL,
+                         &error),
              &error, "%s", name);
-    check_ok(gufo_decode(gufo_element_type_by_id(to.type), got, 1, to.elements, decoded,
-                         GUFO_CPU_BEST, &error),
-             &error, "%s", name);
+    check_ok(
+        gufo_decode(gufo_element_type_by_id(to.type), got, 1, to.elements, decoded, NULL, &error),
+        &error, "%s", name);
     for (uint64_t i = 0; i < from.elements; i++) {
         double difference = (double)values[i] - (double)decoded[i];
 
@@ -345,7 +346,7 @@ static void test_importance(void **state)
     write_importance(matrix.text, entries, COUNT_OF(entries), "text.txt");
     options.importance = gufo_imatrix_open(matrix.text, NULL, &error);
     check(options.importance != NULL, "%s", error.message);
-    options.importance_path = gufo_str_of("some/imatrix.dat");
+    options.importance_path = "some/imatrix.dat";
     options.recipe.allow_requantize = true;
     quantize_well(in.text, out.text, &options, "with importance");
 
@@ -395,7 +396,7 @@ static void test_importance_that_does_not_fit(void **state)
     check(strstr(error.message, "blk.0.ffn_up.weight") != NULL, "%s", error.message);
     check(strstr(error.message, "511") != NULL, "%s", error.message);
     check(strstr(error.message, "\"other.dat\"") == NULL, "%s", error.message);
-    options.importance_path = gufo_str_of("other.dat");
+    options.importance_path = "other.dat";
     check_status(quantize_file(in.text, out.text, &options, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "other model, with its path");
     check(strstr(error.message, "importance matrix \"other.dat\": the entry for") != NULL, "%s",

@@ -111,8 +111,8 @@ static void write_input(const place *p)
 static place place_new(void)
 {
     static const gufo_quantize_override overrides[] = {
-        {{"new.key", 7}, {.type = GUFO_VALUE_UINT8, .as.u = 9}},
-        {{"llama.block_count", 17}, {.type = GUFO_VALUE_UINT16, .as.u = 3}},
+        {.key = "new.key", .value = {.type = GUFO_VALUE_UINT8, .as.u = 9}},
+        {.key = "llama.block_count", .value = {.type = GUFO_VALUE_UINT16, .as.u = 3}},
     };
     static float means[128 * 3];
     static const importance_entry entry = {"blk.1.b.weight", means, COUNT_OF(means)};
@@ -129,7 +129,7 @@ static place place_new(void)
     p.imatrix = gufo_imatrix_open(p.imatrix_path.text, NULL, &error);
     check(p.imatrix != NULL, "%s", error.message);
     p.options.importance = p.imatrix;
-    p.options.importance_path = gufo_str_of("imatrix.dat");
+    p.options.importance_path = "imatrix.dat";
     p.options.overrides = overrides;
     p.options.override_count = COUNT_OF(overrides);
     p.options.flags = GUFO_QUANTIZE_KEEP_SPLIT;

@@ -121,13 +121,13 @@ static void prune_all(gufo_quantize_options *o)
 static void set_values(gufo_quantize_options *o)
 {
     static const gufo_quantize_override overrides[] = {
-        {{"new.key", 7}, {.type = GUFO_VALUE_UINT8, .as.u = 9}},
-        {{"some.flag", 9}, {.type = GUFO_VALUE_STRING, .as.str = {"text", 4}}},
-        {{"general.alignment", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 128}},
-        {{"new.key", 7}, {.type = GUFO_VALUE_FLOAT64, .as.f = 0.5}},
-        {{"llama.block_count", 17}, {.type = GUFO_VALUE_UINT16, .as.u = 3}},
-        {{"general.file_type", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 99}},
-        {{"split.no", 8}, {.type = GUFO_VALUE_UINT16, .as.u = 0}},
+        {.key = "new.key", .value = {.type = GUFO_VALUE_UINT8, .as.u = 9}},
+        {.key = "some.flag", .value = {.type = GUFO_VALUE_STRING, .as.str = {"text", 4}}},
+        {.key = "general.alignment", .value = {.type = GUFO_VALUE_UINT32, .as.u = 128}},
+        {.key = "new.key", .value = {.type = GUFO_VALUE_FLOAT64, .as.f = 0.5}},
+        {.key = "llama.block_count", .value = {.type = GUFO_VALUE_UINT16, .as.u = 3}},
+        {.key = "general.file_type", .value = {.type = GUFO_VALUE_UINT32, .as.u = 99}},
+        {.key = "split.no", .value = {.type = GUFO_VALUE_UINT16, .as.u = 0}},
     };
 
     o->overrides = overrides;
@@ -136,7 +136,8 @@ static void set_values(gufo_quantize_options *o)
 
 static void set_bad_key(gufo_quantize_options *o)
 {
-    static const gufo_quantize_override override = {{"bad key", 7}, {.type = GUFO_VALUE_BOOL}};
+    static const gufo_quantize_override override = {.key = "bad key",
+                                                    .value = {.type = GUFO_VALUE_BOOL}};
 
     o->overrides = &override;
     o->override_count = 1;

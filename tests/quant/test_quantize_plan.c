@@ -153,11 +153,12 @@ static void test_no_file_type(void **state)
 static void test_overrides(void **state)
 {
     static const gufo_quantize_override overrides[] = {
-        {{"some.unknown.key", 16}, {.type = GUFO_VALUE_INT16, .as.i = -3}},
-        {{"new.key", 7}, {.type = GUFO_VALUE_BOOL, .as.b = true}},
-        {{"general.file_type", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 77}},
-        {{"general.alignment", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 64}},
-        {{"new.key", 7}, {.type = GUFO_VALUE_UINT8, .as.u = 9}}, /* the last one counts */
+        {.key = "some.unknown.key", .value = {.type = GUFO_VALUE_INT16, .as.i = -3}},
+        {.key = "new.key", .value = {.type = GUFO_VALUE_BOOL, .as.b = true}},
+        {.key = "general.file_type", .value = {.type = GUFO_VALUE_UINT32, .as.u = 77}},
+        {.key = "general.alignment", .value = {.type = GUFO_VALUE_UINT32, .as.u = 64}},
+        {.key = "new.key",
+         .value = {.type = GUFO_VALUE_UINT8, .as.u = 9}}, /* the last one counts */
     };
     static const char *const keys[] = {"general.architecture",
                                        "general.file_type",
@@ -192,8 +193,8 @@ static void test_overrides(void **state)
 static void test_overridden_facts(void **state)
 {
     static const gufo_quantize_override overrides[] = {
-        {{"llama.expert_count", 18}, {.type = GUFO_VALUE_UINT32, .as.u = 8}},
-        {{"llamas.block_count", 18}, {.type = GUFO_VALUE_UINT32, .as.u = 8}},
+        {.key = "llama.expert_count", .value = {.type = GUFO_VALUE_UINT32, .as.u = 8}},
+        {.key = "llamas.block_count", .value = {.type = GUFO_VALUE_UINT32, .as.u = 8}},
     };
     gufo_quantize_options options = quantize_to("Q4_0");
     gufo_tensor tensor;
@@ -214,8 +215,8 @@ static void test_overridden_facts(void **state)
 
 static void test_bad_override(void **state)
 {
-    static const gufo_quantize_override override = {{"general.alignment", 17},
-                                                    {.type = GUFO_VALUE_UINT32, .as.u = 3}};
+    static const gufo_quantize_override override = {
+        .key = "general.alignment", .value = {.type = GUFO_VALUE_UINT32, .as.u = 3}};
     folder f = folder_new();
     path_text in = folder_path(&f, "in.gguf");
     gufo_quantize_options options = quantize_to("Q4_0");
@@ -238,12 +239,12 @@ static void test_overrides_are_strict(void **state)
         gufo_quantize_override override;
         const char *words;
     } cases[] = {
-        {{{"bad key", 7}, {.type = GUFO_VALUE_BOOL}}, "bad key"},
-        {{{"", 0}, {.type = GUFO_VALUE_BOOL}}, "key"},
-        {{{"general.alignment", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 12}}, "12"},
-        {{{"a.text", 6}, {.type = GUFO_VALUE_STRING, .as.str = {"\xff", 1}}}, "UTF-8"},
-        {{{"a.number", 8}, {.type = GUFO_VALUE_UINT8, .as.u = 256}}, "does not fit"},
-        {{{"a.number", 8}, {.type = (gufo_value_type)99}}, "99"},
+        {{.key = "bad key", .value = {.type = GUFO_VALUE_BOOL}}, "bad key"},
+        {{.key = "", .value = {.type = GUFO_VALUE_BOOL}}, "key"},
+        {{.key = "general.alignment", .value = {.type = GUFO_VALUE_UINT32, .as.u = 12}}, "12"},
+        {{.key = "a.text", .value = {.type = GUFO_VALUE_STRING, .as.str = {"\xff", 1}}}, "UTF-8"},
+        {{.key = "a.number", .value = {.type = GUFO_VALUE_UINT8, .as.u = 256}}, "does not fit"},
+        {{.key = "a.number", .value = {.type = (gufo_value_type)99}}, "99"},
     };
     folder f = folder_new();
     path_text in = folder_path(&f, "in.gguf");
@@ -286,7 +287,7 @@ static place with_importance(const char *dataset, const char *path)
     imatrix = gufo_imatrix_open(matrix.text, NULL, &error);
     check(imatrix != NULL, "%s", error.message);
     options.importance = imatrix;
-    options.importance_path = gufo_str_of(path);
+    options.importance_path = path;
     p = quantized(&options, "importance");
     gufo_imatrix_free(imatrix);
     folder_remove(&f);

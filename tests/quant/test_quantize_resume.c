@@ -428,7 +428,7 @@ static void nonfinite(place *p)
 }
 
 static const gufo_quantize_override one_override = {
-    .key = {"general.name", 12}, .value = {.type = GUFO_VALUE_UINT32, .as.u = 1}};
+    .key = "general.name", .value = {.type = GUFO_VALUE_UINT32, .as.u = 1}};
 
 static void other_metadata(place *p)
 {

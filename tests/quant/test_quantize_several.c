@@ -117,7 +117,7 @@ static void add_importance(place *p)
     p->importance = gufo_imatrix_open(p->imatrix.text, NULL, &error);
     check(p->importance != NULL, "%s", error.message);
     p->options.importance = p->importance;
-    p->options.importance_path = gufo_str_of("imatrix.dat");
+    p->options.importance_path = "imatrix.dat";
     set_types(p, usual, COUNT_OF(usual));
 }
 

@@ -121,7 +121,7 @@ static double *values_of(const sample *s)
 
     check(values != NULL && floats != NULL, "memory");
     check_ok(gufo_decode(s->type, s->bytes, s->dims[1] * s->dims[2], s->dims[0], floats,
-                         GUFO_CPU_PORTABLE, &error),
+                         &(gufo_run){.cpu = GUFO_CPU_PORTABLE}, &error),
              &error, "%s", s->type->name);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *at = s->bytes + i * s->type->block_bytes;

@@ -190,7 +190,7 @@ static inline void model_write_key(gufo_document *d, const model_key *k)
     else if (k->value.type == GUFO_VALUE_STRING)
         status = gufo_document_set_text(d, k->key, k->text, &error);
     else
-        status = gufo_document_set(d, gufo_str_of(k->key), &k->value, &error);
+        status = gufo_document_set(d, k->key, &k->value, &error);
     check_ok(status, &error, "%s", k->key);
 }
 
@@ -205,8 +205,8 @@ static inline gufo_document *model_document(const model *m)
     for (size_t i = 0; i < m->tensor_count; i++) {
         const model_tensor *t = &m->tensors[i];
 
-        check_ok(gufo_document_add_tensor(d, gufo_str_of(t->name), gufo_element_type_by_id(t->type),
-                                          t->n_dims, t->dims, &error),
+        check_ok(gufo_document_add_tensor(d, t->name, gufo_element_type_by_id(t->type), t->n_dims,
+                                          t->dims, &error),
                  &error, "%s", t->name);
     }
     check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");

@@ -42,7 +42,7 @@ void encode_with(const gufo_element_type *type, gufo_cpu cpu, gufo_effort effort
     if (*encoder == NULL)
         *encoder = gufo_encoder_new(type, &options, &error);
     check(*encoder != NULL, "%s: %s", type->name, error.message);
-    check_ok(gufo_encoder_encode(*encoder, values, rows, columns, importance, blocks, &error),
+    check_ok(gufo_encoder_encode(*encoder, values, rows, columns, importance, blocks, NULL, &error),
              &error, "%s", type->name);
 }
 

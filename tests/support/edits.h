@@ -7,7 +7,7 @@
 static inline gufo_status edit_set(gufo_edit *edit, const char *key, const gufo_value *value,
                                    gufo_error *error)
 {
-    return gufo_document_set(gufo_edit_document(edit), gufo_str_of(key), value, error);
+    return gufo_document_set(gufo_edit_document(edit), key, value, error);
 }
 
 static inline gufo_status edit_set_array(gufo_edit *edit, const char *key, const gufo_items *items,
@@ -25,15 +25,13 @@ static inline void edit_remove(gufo_edit *edit, gufo_select_fn *select, void *co
 static inline gufo_status edit_rename(gufo_edit *edit, const char *from, const char *to,
                                       gufo_error *error)
 {
-    return gufo_document_rename(gufo_edit_document(edit), gufo_str_of(from), gufo_str_of(to),
-                                error);
+    return gufo_document_rename(gufo_edit_document(edit), from, to, error);
 }
 
 static inline gufo_status edit_rename_tensor(gufo_edit *edit, const char *from, const char *to,
                                              gufo_error *error)
 {
-    return gufo_document_rename_tensor(gufo_edit_document(edit), gufo_str_of(from), gufo_str_of(to),
-                                       error);
+    return gufo_document_rename_tensor(gufo_edit_document(edit), from, to, error);
 }
 
 static inline gufo_status edit_copy(gufo_edit *edit, const gufo_model *other,

@@ -19,7 +19,7 @@ void put_u32(gufo_document *d, const char *key, uint32_t v)
 
 void put_value(gufo_document *d, const char *key, const gufo_value *value)
 {
-    PUT(gufo_document_set(d, gufo_str_of(key), value, &error));
+    PUT(gufo_document_set(d, key, value, &error));
 }
 
 void put_u16(gufo_document *d, const char *key, uint16_t v)
@@ -72,8 +72,7 @@ void put_tensor(gufo_document *d, const char *name, uint32_t type, uint64_t colu
 {
     uint64_t dims[] = {columns, rows};
 
-    PUT(gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(type), 2, dims,
-                                 &error));
+    PUT(gufo_document_add_tensor(d, name, gufo_element_type_by_id(type), 2, dims, &error));
 }
 
 /* ---- the good file -------------------------------------------------------------------------- */
@@ -223,13 +222,13 @@ static void on_finding(void *context, const gufo_finding *finding)
 }
 
 /* Replaces the parser of templates, which is in another library: it knows one name and one tag. */
-static gufo_status judge_words(gufo_str source, const gufo_allocator *allocator,
+static gufo_status judge_words(gufo_str source, const gufo_parse_options *options,
                                gufo_template_found *found, void *context, gufo_error *error)
 {
     static const char name[] = "__class__", tag[] = "{% if";
     const size_t len = sizeof(name) - 1;
 
-    (void)allocator;
+    (void)options;
     (void)error;
     for (size_t at = 0; at + len <= source.len; at++) {
         gufo_template_finding finding = {

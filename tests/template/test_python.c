@@ -151,16 +151,15 @@ static void test_json(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        gufo_template_values *values = gufo_template_values_new(NULL, 0, NULL);
+        gufo_template_values *values = gufo_template_values_new(NULL, NULL);
         gufo_text out = {0};
         gufo_error error = {0};
         gufo_status status =
-            gufo_template_values_set(values, gufo_str_of("x"), gufo_str_of(rows[i].json), &error);
+            gufo_template_values_set(values, "x", gufo_str_of(rows[i].json), &error);
 
         check((status == GUFO_OK) == (rows[i].printed != NULL), "%s: %s", rows[i].json,
               error.message);
-        check(gufo_template_values_has(values, gufo_str_of("x")) == (status == GUFO_OK), "%s",
-              rows[i].json);
+        check(gufo_template_values_has(values, "x") == (status == GUFO_OK), "%s", rows[i].json);
         if (rows[i].printed != NULL) {
             check_u64(render("{{ x }}", values, NULL, &out, &error), GUFO_OK, "%s", error.message);
             check_str(view(out.data, strnlen(out.data, out.len)), rows[i].printed, "%s",
@@ -215,16 +214,16 @@ static void test_values_memory(void **state)
 
         counter_init(&counted);
         allocator = counter_allocator(&counted);
-        values = gufo_template_values_new(&allocator, 1 << 20, &error);
+        values = gufo_template_values_new(
+            &(gufo_template_values_options){.allocator = &allocator, .memory = 1 << 20}, &error);
         assert_non_null(values);
-        status = gufo_template_values_set(values, gufo_str_of("x"), gufo_str_of(json), &error);
+        status = gufo_template_values_set(values, "x", gufo_str_of(json), &error);
         check_u64(status, rows[i].status, "row %zu: %s", i, error.message);
         /* A list that grows is there twice for a moment. */
         check(counted.peak <= 2 << 20, "row %zu: %zu bytes", i, counted.peak);
         if (status != GUFO_OK) /* nothing is kept of it */
-            check_u64(
-                gufo_template_values_set(values, gufo_str_of("x"), gufo_str_of("[1]"), &error),
-                GUFO_OK, "row %zu: %s", i, error.message);
+            check_u64(gufo_template_values_set(values, "x", gufo_str_of("[1]"), &error), GUFO_OK,
+                      "row %zu: %s", i, error.message);
         else
             check_u64(render("{{ x[0] }}", values, &options, &out, &error), GUFO_E_LIMIT, "row %zu",
                       i);

@@ -26,7 +26,7 @@ static rendering render_with(const char *source, const char *variables,
 {
     rendering r = {0};
     gufo_template *parsed = gufo_template_parse(gufo_str_of(source), NULL, &r.place, &r.error);
-    gufo_template_values *values = gufo_template_values_new(NULL, 0, NULL);
+    gufo_template_values *values = gufo_template_values_new(NULL, NULL);
 
     assert_non_null(values);
     assert_int_equal(gufo_template_values_set_all(values, gufo_str_of(variables), &r.error),
@@ -330,27 +330,26 @@ static void test_places(void **state)
 
 static void test_values(void **state)
 {
-    gufo_template_values *values = gufo_template_values_new(NULL, 0, NULL);
+    gufo_template_values *values = gufo_template_values_new(NULL, NULL);
     gufo_error error;
 
     (void)state;
     assert_non_null(values);
-    check_u64(gufo_template_values_set(values, gufo_str_of("x"), gufo_str_of("[1, 2"), &error),
-              GUFO_E_MALFORMED, "JSON that ends early");
-    check(!gufo_template_values_has(values, gufo_str_of("x")), "nothing is set");
+    check_u64(gufo_template_values_set(values, "x", gufo_str_of("[1, 2"), &error), GUFO_E_MALFORMED,
+              "JSON that ends early");
+    check(!gufo_template_values_has(values, "x"), "nothing is set");
     check_u64(gufo_template_values_set_all(values, gufo_str_of("[]"), &error), GUFO_E_MALFORMED,
               "not an object");
     check_u64(gufo_template_values_set_all(values, gufo_str_of("{\"x\": \"a\\u0000b\"}"), &error),
               GUFO_OK, "NUL");
-    check(gufo_template_values_has(values, gufo_str_of("x")), "x is set");
-    check_u64(gufo_template_values_set_text(values, gufo_str_of("y"), gufo_str_of("a\xff"), &error),
+    check(gufo_template_values_has(values, "x"), "x is set");
+    check_u64(gufo_template_values_set_text(values, "y", gufo_str_of("a\xff"), &error),
               GUFO_E_MALFORMED, "a text that is not UTF-8");
     check_u64(error.offset, 1, "its byte");
-    check(!gufo_template_values_has(values, gufo_str_of("y")), "y is not set");
-    check_u64(
-        gufo_template_values_set_text(values, gufo_str_of("y"), gufo_str_of("\"{\xc3\xa9"), &error),
-        GUFO_OK, "a text that is not JSON");
-    check(gufo_template_values_has(values, gufo_str_of("y")), "y is set");
+    check(!gufo_template_values_has(values, "y"), "y is not set");
+    check_u64(gufo_template_values_set_text(values, "y", gufo_str_of("\"{\xc3\xa9"), &error),
+              GUFO_OK, "a text that is not JSON");
+    check(gufo_template_values_has(values, "y"), "y is set");
     gufo_template_values_free(values);
     gufo_template_values_free(NULL);
     gufo_template_free(NULL);
@@ -417,7 +416,7 @@ static void test_threads(void **state)
         gufo_str_of("{% for i in range(200) %}{{ s[1] ~ (d|tojson)[0] ~ s|upper }}{% endfor %}"
                     "{{ s[0] }}{{ s ~ '!' }}"),
         NULL, NULL, NULL);
-    gufo_template_values *values = gufo_template_values_new(NULL, 0, NULL);
+    gufo_template_values *values = gufo_template_values_new(NULL, NULL);
     pthread_t threads[4];
     sharing shares[4];
     gufo_error error;
@@ -471,7 +470,7 @@ static void test_every_limit(void **state)
         const char *source = template_cases[i].source;
         gufo_error error;
         gufo_template *parsed = gufo_template_parse(gufo_str_of(source), NULL, NULL, &error);
-        gufo_template_values *values = gufo_template_values_new(NULL, 0, &error);
+        gufo_template_values *values = gufo_template_values_new(NULL, &error);
 
         assert_true(parsed != NULL && values != NULL);
         assert_int_equal(gufo_template_values_set_all(values, gufo_str_of(case_variables), &error),

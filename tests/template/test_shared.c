@@ -41,7 +41,7 @@ static void check_rendering(const reference *r)
     gufo_error error = {0};
     gufo_text out = {0};
     gufo_template *parsed = gufo_template_parse(r->source, NULL, NULL, &error);
-    gufo_template_values *values = gufo_template_values_new(NULL, 0, &error);
+    gufo_template_values *values = gufo_template_values_new(NULL, &error);
     gufo_status status = error.code;
 
     assert_non_null(values);

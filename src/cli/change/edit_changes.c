@@ -34,11 +34,10 @@ static int remove_keys(edit_change *c)
 static int rename_one(edit_change *c)
 {
     bool is_tensor = c->operation->kind == EDIT_RENAME_TENSOR;
-    gufo_str from = gufo_str_of(c->key), to = gufo_str_of(c->rest);
 
     return edit_check(c, c->operation->text,
                       (is_tensor ? gufo_document_rename_tensor
-                                 : gufo_document_rename)(c->document, from, to, &c->error));
+                                 : gufo_document_rename)(c->document, c->key, c->rest, &c->error));
 }
 
 static int copy_keys(edit_change *c)

@@ -49,8 +49,7 @@ const char *edit_operand(const edit_operation *operation)
 
 static int set_value(edit_change *c, const gufo_value *value)
 {
-    return edit_check(c, c->key,
-                      gufo_document_set(c->document, gufo_str_of(c->key), value, &c->error));
+    return edit_check(c, c->key, gufo_document_set(c->document, c->key, value, &c->error));
 }
 
 /* Sets the text as a value of the first of these types that holds it. */

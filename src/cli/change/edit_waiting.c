@@ -269,7 +269,8 @@ static int make_changes(edit_waiting *w, const waiting_key *k)
         value.as.array.size = e.out.len;
         value.as.array.encoding = (gufo_encoding){3, HOST_IS_BIG_ENDIAN};
     }
-    if (code == CODE_OK && gufo_document_set(w->document, k->named.name, &value, &error) != GUFO_OK)
+    if (code == CODE_OK &&
+        gufo_document_set_entry(w->document, k->named.name, &value, &error) != GUFO_OK)
         code = report_refusal(w->options->path, &error);
     buffer_free(&e.out);
     return code;

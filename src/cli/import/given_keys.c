@@ -54,7 +54,7 @@ bool given_keys_set(gufo_document *document, const char *key, const char *text,
         gufo_error error;
 
         read = read_one(&fitting.list[i], text, &value, &bytes, message);
-        if (read && gufo_document_set(document, gufo_str_of(key), &value, &error) != GUFO_OK) {
+        if (read && gufo_document_set(document, key, &value, &error) != GUFO_OK) {
             snprintf(message, GIVEN_KEYS_MESSAGE, "%s", error.message);
             fitting.count = 0; /* another type would not help */
             read = false;

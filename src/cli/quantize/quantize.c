@@ -187,7 +187,7 @@ static int set_options(work *w)
     options->more_count = o->output_count - 1;
     if (w->imatrix != NULL && gufo_imatrix_entry_count(w->imatrix) > 0) {
         options->importance = w->imatrix;
-        options->importance_path = gufo_str_of(o->imatrix);
+        options->importance_path = o->imatrix;
     }
     return CODE_OK;
 }

@@ -305,7 +305,7 @@ int quantize_make_override(const override_text *text, const gufo_model *file,
 
     if (gufo_model_find(file, text->key, &entry))
         wanted = entry.value.type;
-    out->key = gufo_str_of(text->key);
+    out->key = text->key;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].name, text->type) != 0)
             continue;

@@ -16,9 +16,9 @@ enum { LARGEST_INPUT = 1 << 30 };
 static int set(templating *t, const char *name, gufo_str json, const char *from)
 {
     gufo_error error;
-    const gufo_status status =
-        name != NULL ? gufo_template_values_set(t->values, gufo_str_of(name), json, &error)
-                     : gufo_template_values_set_all(t->values, json, &error);
+    const gufo_status status = name != NULL
+                                   ? gufo_template_values_set(t->values, name, json, &error)
+                                   : gufo_template_values_set_all(t->values, json, &error);
 
     if (status == GUFO_OK)
         return CODE_OK;
@@ -203,7 +203,8 @@ static int set_special_tokens(templating *t)
     for (size_t i = 0;
          t->model != NULL && code == CODE_OK && i < sizeof special_tokens / sizeof *special_tokens;
          i++) {
-        gufo_str name = gufo_str_of(special_tokens[i].variable), text;
+        const char *name = special_tokens[i].variable;
+        gufo_str text;
         gufo_error error;
 
         if (find_token(t, i, &text) && gufo_utf8_valid_prefix(text) == text.len &&
@@ -250,7 +251,7 @@ int template_set_variables(templating *t)
     gufo_error error;
     int code;
 
-    t->values = gufo_template_values_new(NULL, 0, &error);
+    t->values = gufo_template_values_new(NULL, &error);
     if (t->values == NULL)
         return report_memory(NULL);
     code = o->context != NULL ? set_from_file(t, NULL, o->context) : set_defaults(t);

@@ -100,7 +100,7 @@ static void end(verify_work *w, const char *path, const gufo_manifest_summary *s
 static int compare(verify_work *w, const input *in, const gufo_manifest *manifest)
 {
     gufo_manifest_check check = {
-        .manifest = manifest, .path = gufo_str_of(in->path), .result = on_result, .context = w};
+        .manifest = manifest, .path = in->path, .result = on_result, .context = w};
     gufo_run run = progress_run(&w->bar, w->options->base.shared);
     gufo_manifest_summary summary;
     gufo_status status;

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/run.h"
-#include "codec/interleaved.h"
+#include "codec/coding.h"
 
 /* ---- what comparing bytes and comparing numbers share: threads, progress, reading --------------- */
 

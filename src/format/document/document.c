@@ -278,7 +278,7 @@ gufo_status gufo_document_set_shard(gufo_document *document, uint64_t index, uin
         status = named_list_reserve(&document->entries, SHARD_KEYS, error);
     for (size_t i = 0; i < SHARD_KEYS && status == GUFO_OK; i++) {
         if (values[i].type == GUFO_VALUE_UINT64 && id == 0) {
-            (void)gufo_document_remove_key(document, gufo_str_of(shard_keys[i]));
+            (void)gufo_document_remove_key(document, shard_keys[i]);
             continue;
         }
         status = document_value_set(&value, &values[i], &document->allocator, error);
@@ -291,7 +291,7 @@ gufo_status gufo_document_set_shard(gufo_document *document, uint64_t index, uin
 void gufo_document_remove_shard_keys(gufo_document *document)
 {
     for (size_t i = 0; i < SHARD_KEYS; i++)
-        (void)gufo_document_remove_key(document, gufo_str_of(shard_keys[i]));
+        (void)gufo_document_remove_key(document, shard_keys[i]);
 }
 
 bool document_is_model_key(void *unused, gufo_str key)
@@ -332,7 +332,7 @@ static gufo_status shorten(gufo_document *document, gufo_str key, uint64_t count
         return refuse(error, GUFO_E_ARGUMENT, "the array has no elements to remove");
     status = measure_first(&entry.value.as.array, count, &entry.value.as.array.size, error);
     entry.value.as.array.count = count;
-    return status == GUFO_OK ? gufo_document_set(document, key, &entry.value, error) : status;
+    return status == GUFO_OK ? gufo_document_set_entry(document, key, &entry.value, error) : status;
 }
 
 static gufo_status convert_all(buffer *out, const gufo_array *array, gufo_value_type type,
@@ -374,7 +374,7 @@ static gufo_status retype(gufo_document *document, gufo_str key, gufo_value_type
         const gufo_encoding host = {3, HOST_IS_BIG_ENDIAN ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN};
 
         *array = (gufo_array){type, array->count, out.data, out.len, host};
-        status = gufo_document_set(document, key, &entry.value, error);
+        status = gufo_document_set_entry(document, key, &entry.value, error);
     }
     buffer_free(&out);
     return status;
@@ -382,7 +382,7 @@ static gufo_status retype(gufo_document *document, gufo_str key, gufo_value_type
 
 static gufo_status remove_key(gufo_document *document, gufo_str key, gufo_error *error)
 {
-    if (gufo_document_remove_key(document, key))
+    if (gufo_document_remove_key_str(document, key))
         return GUFO_OK;
     return refuse(error, GUFO_E_NOT_FOUND, "no such key: %s", QUOTED(key));
 }
@@ -397,10 +397,10 @@ gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *fix, gufo
         return refuse(error, GUFO_E_ARGUMENT, "the fix is missing");
     switch (fix->kind) {
     case GUFO_FIX_SET:
-        return gufo_document_set(document, fix->key, &fix->value, error);
+        return gufo_document_set_entry(document, fix->key, &fix->value, error);
     case GUFO_FIX_RENAME:
         status = gufo_value_str(&fix->value, &to, error);
-        return status == GUFO_OK ? gufo_document_rename(document, fix->key, to, error) : status;
+        return status == GUFO_OK ? gufo_document_rename_str(document, fix->key, to, error) : status;
     case GUFO_FIX_SHORTEN:
         status = gufo_value_u64(&fix->value, &count, error);
         return status == GUFO_OK ? shorten(document, fix->key, count, error) : status;
@@ -410,7 +410,7 @@ gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *fix, gufo
         return remove_key(document, fix->key, error);
     case GUFO_FIX_RENAME_TENSOR:
         status = gufo_value_str(&fix->value, &to, error);
-        return status == GUFO_OK ? gufo_document_rename_tensor(document, fix->key, to, error)
+        return status == GUFO_OK ? gufo_document_rename_tensor_str(document, fix->key, to, error)
                                  : status;
     case GUFO_FIX_SUPPLY:
         return refuse(error, GUFO_E_ARGUMENT, "the value of key %s is not known", QUOTED(fix->key));

@@ -69,10 +69,12 @@ static bool has_prefix(void *context, gufo_str key)
            (prefix->len == 0 || memcmp(key.data, prefix->data, prefix->len) == 0);
 }
 
-bool gufo_document_find_prefix(const gufo_document *document, gufo_str prefix, uint64_t *index,
+bool gufo_document_find_prefix(const gufo_document *document, const char *prefix, uint64_t *index,
                                gufo_document_entry *out)
 {
-    return gufo_document_find_next(document, has_prefix, &prefix, index, out);
+    gufo_str begin = gufo_str_of(prefix);
+
+    return gufo_document_find_next(document, has_prefix, &begin, index, out);
 }
 
 uint32_t gufo_document_alignment(const gufo_document *document)
@@ -178,12 +180,20 @@ gufo_status document_set_by(gufo_document *document, gufo_str key, const gufo_va
     return set_checked(document, key, value, NULL, rules, error);
 }
 
-gufo_status gufo_document_set(gufo_document *document, gufo_str key, const gufo_value *value,
-                              gufo_error *error)
+gufo_status gufo_document_set_entry(gufo_document *document, gufo_str key, const gufo_value *value,
+                                    gufo_error *error)
 {
     if (value == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "the value is missing");
     return document_set_by(document, key, value, document->rules, error);
+}
+
+gufo_status gufo_document_set(gufo_document *document, const char *key, const gufo_value *value,
+                              gufo_error *error)
+{
+    if (key == NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "the key is missing");
+    return gufo_document_set_entry(document, gufo_str_of(key), value, error);
 }
 
 gufo_status gufo_document_set_array(gufo_document *document, const char *key,
@@ -196,20 +206,13 @@ gufo_status gufo_document_set_array(gufo_document *document, const char *key,
     return set_checked(document, gufo_str_of(key), &array, items, document->rules, error);
 }
 
-/* For the typed calls. */
-static gufo_status set_typed(gufo_document *document, const char *key, const gufo_value *value,
-                             gufo_error *error)
-{
-    if (key == NULL)
-        return refuse(error, GUFO_E_ARGUMENT, "the key is missing");
-    return gufo_document_set(document, gufo_str_of(key), value, error);
-}
-
-#define DEFINE_SETTER(name, c_type, value_type, member)                                            \
-    gufo_status gufo_document_set_##name(gufo_document *document, const char *key, c_type v,       \
-                                         gufo_error *error)                                        \
-    {                                                                                              \
-        return set_typed(document, key, &(gufo_value){.type = value_type, .as.member = v}, error); \
+#define DEFINE_SETTER(name, c_type, value_type, member)                                      \
+    gufo_status gufo_document_set_##name(gufo_document *document, const char *key, c_type v, \
+                                         gufo_error *error)                                  \
+    {                                                                                        \
+        const gufo_value value = {.type = value_type, .as.member = v};                       \
+                                                                                             \
+        return gufo_document_set(document, key, &value, error);                              \
     }
 
 DEFINE_SETTER(u8, uint8_t, GUFO_VALUE_UINT8, u)
@@ -308,9 +311,14 @@ void document_drop_entry(void *document, void *entry)
     document_touch(d);
 }
 
-bool gufo_document_remove_key(gufo_document *document, gufo_str key)
+bool gufo_document_remove_key_str(gufo_document *document, gufo_str key)
 {
     return named_list_remove_name(&document->entries, key);
+}
+
+bool gufo_document_remove_key(gufo_document *document, const char *key)
+{
+    return gufo_document_remove_key_str(document, gufo_str_of(key));
 }
 
 void gufo_document_remove(gufo_document *document, gufo_select_fn *select, void *context,
@@ -322,9 +330,11 @@ void gufo_document_remove(gufo_document *document, gufo_select_fn *select, void 
         *removed = count;
 }
 
-void gufo_document_remove_prefix(gufo_document *document, gufo_str prefix, uint64_t *removed)
+void gufo_document_remove_prefix(gufo_document *document, const char *prefix, uint64_t *removed)
 {
-    gufo_document_remove(document, has_prefix, &prefix, removed);
+    gufo_str begin = gufo_str_of(prefix);
+
+    gufo_document_remove(document, has_prefix, &begin, removed);
 }
 
 /* A value that becomes the alignment. */
@@ -338,8 +348,14 @@ static gufo_status check_alignment(const gufo_document *document, uint64_t slot,
     return content_check_value(to, &value, document->rules, error);
 }
 
-gufo_status gufo_document_rename(gufo_document *document, gufo_str from, gufo_str to,
+gufo_status gufo_document_rename(gufo_document *document, const char *from, const char *to,
                                  gufo_error *error)
+{
+    return gufo_document_rename_str(document, gufo_str_of(from), gufo_str_of(to), error);
+}
+
+gufo_status gufo_document_rename_str(gufo_document *document, gufo_str from, gufo_str to,
+                                     gufo_error *error)
 {
     gufo_status status = check_key(to, document->rules, error);
     uint64_t slot, total;

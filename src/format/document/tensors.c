@@ -50,8 +50,14 @@ bool gufo_document_tensor_at(const gufo_document *document, uint64_t index,
            show(document, document_tensor_in(document, slot), out);
 }
 
-bool gufo_document_tensor_find(const gufo_document *document, gufo_str name, uint64_t *index,
+bool gufo_document_tensor_find(const gufo_document *document, const char *name, uint64_t *index,
                                gufo_document_tensor *out)
+{
+    return gufo_document_tensor_find_str(document, gufo_str_of(name), index, out);
+}
+
+bool gufo_document_tensor_find_str(const gufo_document *document, gufo_str name, uint64_t *index,
+                                   gufo_document_tensor *out)
 {
     uint64_t slot;
 
@@ -124,9 +130,16 @@ static gufo_status check_type(const gufo_element_type *type, content_rules rules
     return GUFO_OK;
 }
 
-gufo_status gufo_document_add_tensor(gufo_document *document, gufo_str name,
+gufo_status gufo_document_add_tensor(gufo_document *document, const char *name,
                                      const gufo_element_type *type, uint32_t n_dims,
                                      const uint64_t *dims, gufo_error *error)
+{
+    return gufo_document_add_tensor_str(document, gufo_str_of(name), type, n_dims, dims, error);
+}
+
+gufo_status gufo_document_add_tensor_str(gufo_document *document, gufo_str name,
+                                         const gufo_element_type *type, uint32_t n_dims,
+                                         const uint64_t *dims, gufo_error *error)
 {
     gufo_status status = check_type(type, document->rules, error);
     document_tensor facts = {.type = type != NULL ? type->id : 0};
@@ -136,9 +149,17 @@ gufo_status gufo_document_add_tensor(gufo_document *document, gufo_str name,
                : status;
 }
 
-gufo_status gufo_document_add_raw_tensor(gufo_document *document, gufo_str name, uint32_t type,
+gufo_status gufo_document_add_raw_tensor(gufo_document *document, const char *name, uint32_t type,
                                          uint32_t n_dims, const uint64_t *dims, uint64_t size,
                                          gufo_error *error)
+{
+    return gufo_document_add_raw_tensor_str(document, gufo_str_of(name), type, n_dims, dims, size,
+                                            error);
+}
+
+gufo_status gufo_document_add_raw_tensor_str(gufo_document *document, gufo_str name, uint32_t type,
+                                             uint32_t n_dims, const uint64_t *dims, uint64_t size,
+                                             gufo_error *error)
 {
     document_tensor facts = {.type = type, .size = size};
 
@@ -287,8 +308,14 @@ gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model
 
 /* ---- changing ------------------------------------------------------------------------------- */
 
-gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from, gufo_str to,
+gufo_status gufo_document_rename_tensor(gufo_document *document, const char *from, const char *to,
                                         gufo_error *error)
+{
+    return gufo_document_rename_tensor_str(document, gufo_str_of(from), gufo_str_of(to), error);
+}
+
+gufo_status gufo_document_rename_tensor_str(gufo_document *document, gufo_str from, gufo_str to,
+                                            gufo_error *error)
 {
     gufo_status status = content_check_name(to, document->rules, error);
     uint64_t slot;
@@ -305,8 +332,14 @@ gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from, 
     return GUFO_OK;
 }
 
-gufo_status gufo_document_retype(gufo_document *document, gufo_str name,
+gufo_status gufo_document_retype(gufo_document *document, const char *name,
                                  const gufo_element_type *type, gufo_error *error)
+{
+    return gufo_document_retype_str(document, gufo_str_of(name), type, error);
+}
+
+gufo_status gufo_document_retype_str(gufo_document *document, gufo_str name,
+                                     const gufo_element_type *type, gufo_error *error)
 {
     gufo_status status = check_type(type, document->rules, error);
     uint64_t slot, size = 0;
@@ -344,7 +377,12 @@ void document_forget_tensors(gufo_document *document)
     shapes_free(&document->shapes, &document->allocator);
 }
 
-bool gufo_document_drop_tensor(gufo_document *document, gufo_str name)
+bool gufo_document_drop_tensor(gufo_document *document, const char *name)
+{
+    return gufo_document_drop_tensor_str(document, gufo_str_of(name));
+}
+
+bool gufo_document_drop_tensor_str(gufo_document *document, gufo_str name)
 {
     return named_list_remove_name(&document->tensors, name);
 }

@@ -13,11 +13,13 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/threads.h"
+#include "codec/coding.h"
 #include "codec/interleaved.h"
 #include "codec/run.h"
 #include "format/model/model.h"
 
-enum { PIECE_BYTES = 256 * 1024 };
+enum { PIECE_BYTES = 256 * 1024, PIECES_LEAST = 2 }; /* of a thread */
 
 /* A tensor seen as rows. */
 typedef struct row_view {
@@ -111,103 +113,112 @@ gufo_status gufo_tensor_read_rows(const gufo_model *model, const gufo_tensor *te
 
 /* ---- decoding ------------------------------------------------------------------------------- */
 
+/* A stretch of the data is all of it; of merged rows it is a band.  A piece is a part of one: merged, it
+ * is a range of columns of all rows of the band, else so many blocks, wherever rows begin in it. */
 typedef struct decoding {
     row_view v;
     uint64_t first, rows; /* that are asked for */
     float *out;
     const gufo_run *run;
-    uint64_t done, total; /* bytes of data */
-    uint8_t *blocks;      /* a piece */
-    float *numbers;       /* of it, where rows are merged */
-    uint64_t piece;       /* bytes of a piece at most */
+    uint64_t begin, stretch;             /* bytes before the first one, and of each */
+    uint64_t piece, pieces, piece_count; /* bytes; of a stretch; of all */
+    uint64_t piece_numbers;
+    unsigned threads;
+    uint8_t *blocks; /* a piece for each thread */
+    float *numbers;  /* of it, where rows are merged */
 } decoding;
 
 /* Hands out those rows of a decoded part of a band that were asked for. */
-static void hand_out(const decoding *d, uint64_t band, uint64_t column, uint64_t columns)
+static void hand_out(const decoding *d, const float *numbers, uint64_t band, uint64_t column,
+                     uint64_t columns)
 {
     for (uint32_t r = 0; r < d->v.merged; r++) {
         uint64_t row = band * d->v.merged + r;
 
         if (row >= d->first && row - d->first < d->rows)
-            memcpy(d->out + (row - d->first) * d->v.columns + column, d->numbers + r * columns,
+            memcpy(d->out + (row - d->first) * d->v.columns + column, numbers + r * columns,
                    (size_t)columns * sizeof *d->out);
     }
 }
 
-/* Bytes [from, from + bytes) of the data, piece by piece.  Merged rows are one band, and a piece
- * is a range of columns of all its rows; of others it is so many blocks, wherever rows begin in
- * it. */
-static gufo_status decode_range(decoding *d, uint64_t from, uint64_t bytes, gufo_error *error)
+static uint64_t piece_size(const decoding *d, uint64_t index)
 {
+    return smaller(d->stretch - index % d->pieces * d->piece, d->piece);
+}
+
+static gufo_status decode_piece(void *context, unsigned thread, uint64_t index, void *result,
+                                gufo_error *error)
+{
+    const decoding *d = context;
     const row_view *v = &d->v;
-    uint64_t group = (uint64_t)v->type->block_bytes * v->merged;
-    gufo_status status = GUFO_OK;
+    uint64_t group = (uint64_t)v->type->block_bytes * v->merged, size = piece_size(d, index);
+    uint64_t at = index % d->pieces * d->piece, from = d->begin + index / d->pieces * d->stretch;
+    uint64_t column = at / group * v->type->block_elements;
+    uint64_t columns = size / group * v->type->block_elements;
+    uint8_t *blocks = d->blocks + thread * d->piece;
+    float *numbers = v->merged > 1 ? d->numbers + thread * d->piece_numbers : d->out + column;
+    gufo_status status = read_blocks(v, from + at, blocks, (size_t)size, error);
 
-    for (uint64_t at = 0, step; at < bytes && status == GUFO_OK; at += step) {
-        uint64_t column = at / group * v->type->block_elements, columns;
-
-        step = smaller(bytes - at, d->piece);
-        columns = step / group * v->type->block_elements;
-        status = read_blocks(v, from + at, d->blocks, (size_t)step, error);
-        if (status == GUFO_OK)
-            status = gufo_decode(v->type, d->blocks, v->merged, columns,
-                                 v->merged > 1 ? d->numbers : d->out + column, d->run->cpu, error);
-        if (status != GUFO_OK)
-            break;
-        if (v->merged > 1)
-            hand_out(d, from / bytes, column, columns);
-        d->done += step;
-        status = run_progress(d->run, d->done, d->total, error);
-    }
+    (void)result;
+    if (status == GUFO_OK)
+        status = coding_decode(v->type, blocks, v->merged, columns, numbers, d->run->cpu, error);
+    if (status == GUFO_OK && v->merged > 1)
+        hand_out(d, numbers, from / d->stretch, column, columns);
     return status;
 }
 
-static gufo_status decode_bands(decoding *d, gufo_error *error)
+static gufo_status note_piece(void *context, uint64_t index, const void *result, gufo_error *error)
 {
-    uint64_t last = (d->first + d->rows - 1) / d->v.merged, bytes = d->v.row_bytes * d->v.merged;
-    gufo_status status = GUFO_OK;
+    const decoding *d = context;
+    uint64_t done = index / d->pieces * d->stretch + index % d->pieces * d->piece;
 
-    for (uint64_t band = d->first / d->v.merged; band <= last && status == GUFO_OK; band++)
-        status = decode_range(d, band * bytes, bytes, error);
-    return status;
+    (void)result;
+    return run_progress(d->run, done + piece_size(d, index),
+                        d->piece_count / d->pieces * d->stretch, error);
 }
 
 /* Pieces are whole blocks or groups; rows that are made come whole, if they are not too long. */
-static void choose_piece(decoding *d)
+static void choose_pieces(decoding *d)
 {
     const row_view *v = &d->v;
-    uint64_t unit = (uint64_t)v->type->block_bytes * v->merged;
+    uint64_t unit = (uint64_t)v->type->block_bytes * v->merged, stretches = 1;
 
     if (v->model->made != NULL && v->row_bytes > unit)
         unit = v->row_bytes;
     d->piece = unit < PIECE_BYTES ? PIECE_BYTES / unit * unit : unit;
-    d->total = d->rows * v->row_bytes;
-    if (v->merged > 1)
-        d->total = ((d->first + d->rows - 1) / v->merged - d->first / v->merged + 1) * v->merged *
-                   v->row_bytes;
-    if (d->piece > d->total)
-        d->piece = d->total;
+    d->begin = d->first * v->row_bytes;
+    d->stretch = d->rows * v->row_bytes;
+    if (v->merged > 1) {
+        d->stretch = v->row_bytes * v->merged;
+        d->begin = d->first / v->merged * d->stretch;
+        stretches = (d->first + d->rows - 1) / v->merged - d->first / v->merged + 1;
+    }
+    d->piece = smaller(d->piece, d->stretch);
+    d->piece_numbers = d->piece / v->type->block_bytes * v->type->block_elements;
+    d->pieces = (d->stretch - 1) / d->piece + 1;
+    d->piece_count = d->pieces * stretches;
+    /* One with less to do takes longer to start than it saves. */
+    d->threads =
+        (unsigned)larger(1, smaller(thread_count(d->run->threads), d->piece_count / PIECES_LEAST));
 }
 
 static gufo_status decode(decoding *d, gufo_error *error)
 {
     const gufo_allocator *allocator =
         d->run->allocator != NULL ? d->run->allocator : &d->v.model->allocator;
-    const gufo_element_type *type = d->v.type;
+    parallel_loop loop = {.context = d, .work = decode_piece, .hand_over = note_piece};
     gufo_status status;
 
-    choose_piece(d);
-    if (d->piece > SIZE_MAX)
-        return fail_memory(error);
-    d->blocks = mem_alloc(allocator, (size_t)d->piece);
+    choose_pieces(d);
+    d->blocks = mem_array(allocator, d->piece, d->threads);
     if (d->v.merged > 1)
-        d->numbers = mem_alloc(allocator, (size_t)(d->piece / type->block_bytes *
-                                                   type->block_elements * sizeof *d->numbers));
+        d->numbers = mem_array(allocator, d->piece_numbers, d->threads * sizeof *d->numbers);
+    loop.end = d->piece_count;
+    loop.threads = d->threads;
     if (d->blocks == NULL || (d->v.merged > 1 && d->numbers == NULL))
         status = fail_memory(error);
     else
-        status = d->v.merged > 1 ? decode_bands(d, error)
-                                 : decode_range(d, d->first * d->v.row_bytes, d->total, error);
+        status = parallel_run(&loop, allocator, error);
     mem_free(allocator, d->blocks);
     mem_free(allocator, d->numbers);
     return status;

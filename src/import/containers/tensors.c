@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "codec/coding.h"
 #include "import/containers/checkpoint.h"
 #include "produce/produce.h"
 
@@ -173,7 +174,7 @@ gufo_status unpack_floats(const number_type *number, bool swapped, uint8_t *byte
         return unpack_find(number)->floats(&row, NULL, bytes, 0, 1, out, error);
     if (swapped && number->bits > 8)
         status = gufo_swap_blocks(type, bytes, count, error);
-    return status == GUFO_OK ? gufo_decode(type, bytes, 1, count, out, GUFO_CPU_BEST, error)
+    return status == GUFO_OK ? coding_decode(type, bytes, 1, count, out, GUFO_CPU_BEST, error)
                              : status;
 }
 

@@ -377,8 +377,7 @@ static gufo_status judge_rows(conversion *c, gufo_error *error)
     const planned_tensor *planned;
     uint64_t index;
 
-    if (!gufo_document_tensor_find(c->base.document, gufo_str_of("token_embd.weight"), &index,
-                                   NULL))
+    if (!gufo_document_tensor_find(c->base.document, "token_embd.weight", &index, NULL))
         return GUFO_OK;
     planned = &c->plan.tensors[index];
     read = checkpoint_find(&c->checkpoint, planned_source(planned));

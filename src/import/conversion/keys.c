@@ -320,9 +320,9 @@ static gufo_status stored_set(gufo_import *import, const stored_metadata *stored
         if (!is_wanted(key, prefix, but) || is_given(given, key))
             continue;
         if (json_is_null(value))
-            (void)gufo_document_remove_key(import->document, gufo_str_of(key));
+            (void)gufo_document_remove_key(import->document, key);
         else if (gufo_document_find(stored->entries, key, &entry))
-            status = gufo_document_set(import->document, entry.key, &entry.value, error);
+            status = gufo_document_set_entry(import->document, entry.key, &entry.value, error);
         if (status != GUFO_OK)
             break;
     }
@@ -339,10 +339,10 @@ static gufo_status copy_sorted(const json_t *order, const gufo_document *from, g
 
     for (size_t i = 0; i < json_array_size(order) && status == GUFO_OK; i++)
         if (gufo_document_find(from, json_string_value(json_array_get(order, i)), &entry))
-            status = gufo_document_set(to, entry.key, &entry.value, error);
+            status = gufo_document_set_entry(to, entry.key, &entry.value, error);
     for (uint64_t i = 0; status == GUFO_OK && gufo_document_entry_at(from, i, &entry); i++)
         if (!gufo_document_find_str(to, entry.key, NULL))
-            status = gufo_document_set(to, entry.key, &entry.value, error);
+            status = gufo_document_set_entry(to, entry.key, &entry.value, error);
     return status;
 }
 

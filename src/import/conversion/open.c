@@ -102,8 +102,7 @@ static gufo_status compare_tokens(conversion *c, uint64_t tokens, gufo_error *er
     gufo_document_tensor embedding;
 
     if (tokens == 0 ||
-        !gufo_document_tensor_find(c->base.document, gufo_str_of("token_embd.weight"), NULL,
-                                   &embedding) ||
+        !gufo_document_tensor_find(c->base.document, "token_embd.weight", NULL, &embedding) ||
         embedding.n_dims < 2 || embedding.dims[1] == tokens)
         return GUFO_OK;
     return import_warn(&c->base, error,

@@ -196,7 +196,7 @@ const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_targ
     uint64_t index;
 
     if (c == NULL || !is_target(target) ||
-        !gufo_document_tensor_find(c->base.document, name, &index, NULL))
+        !gufo_document_tensor_find_str(c->base.document, name, &index, NULL))
         return NULL;
     return type_for(&c->plan.tensors[index], target->base_type);
 }

@@ -141,7 +141,7 @@ static gufo_status read_tokens(export_plan *p, uint64_t *count, gufo_error *erro
         entry.value.type != GUFO_VALUE_ARRAY)
         return GUFO_OK;
     *count = entry.value.as.array.count;
-    return gufo_document_set(p->import.document, entry.key, &entry.value, error);
+    return gufo_document_set_entry(p->import.document, entry.key, &entry.value, error);
 }
 
 static gufo_status find_architecture(const gufo_model *model, char out[GUFO_NAME_SIZE],

@@ -89,8 +89,9 @@ static gufo_status set_value(generic_writer *w, const gufo_value *value)
 {
     gufo_status status = check_key(w);
 
-    return status == GUFO_OK ? gufo_document_set(w->import->document, key_of(w), value, w->error)
-                             : status;
+    return status == GUFO_OK
+               ? gufo_document_set_entry(w->import->document, key_of(w), value, w->error)
+               : status;
 }
 
 static gufo_status set_items(generic_writer *w, const gufo_items *items)

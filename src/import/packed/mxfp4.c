@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "codec/coding.h"
 #include "import/packed/cache.h"
 
 enum {
@@ -114,8 +115,8 @@ static gufo_status mxfp4_floats(const packed_weight *w, uint64_t first, uint64_t
         some = smaller(end - i, CHUNK_BYTES / BLOCK_BYTES);
         status = make_blocks(w, i, some, room, blocks, error);
         if (status == GUFO_OK)
-            status = gufo_decode(type, blocks, 1, some * GROUP, out + (i - begin) * GROUP,
-                                 GUFO_CPU_BEST, error);
+            status = coding_decode(type, blocks, 1, some * GROUP, out + (i - begin) * GROUP,
+                                   GUFO_CPU_BEST, error);
     }
     mem_free(w->allocator, room);
     return status;

@@ -17,6 +17,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "codec/coding.h"
 #include "import/packed/cache.h"
 #include "import/packed/packed.h"
 
@@ -207,7 +208,7 @@ static gufo_status decode_row(const decoding *d, const packed_weight *w, const u
     gufo_status status;
 
     make_row(codes, scales, w->columns / GROUP, d->blocks);
-    status = gufo_decode(d->type, d->blocks, 1, d->columns, d->values, GUFO_CPU_BEST, error);
+    status = coding_decode(d->type, d->blocks, 1, d->columns, d->values, GUFO_CPU_BEST, error);
     for (uint64_t i = 0; i < w->columns && status == GUFO_OK; i++)
         out[i] = d->values[i] * d->factor;
     return status;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "codec/coding.h"
 #include "codec/interleaved.h"
 
 enum { DIMS = 3 };
@@ -167,8 +168,8 @@ static gufo_status decode_blocks(const row_run *run, uint8_t *bytes, float *out,
         return status;
     /* Rows back to back are one long row, unless blocks are merged over several. */
     if (interleaved_find(r->type->id) != NULL)
-        return gufo_decode(r->type, bytes, run->count, r->columns, out, cpu, error);
-    return gufo_decode(r->type, bytes, 1, run->count * r->columns, out, cpu, error);
+        return coding_decode(r->type, bytes, run->count, r->columns, out, cpu, error);
+    return coding_decode(r->type, bytes, 1, run->count * r->columns, out, cpu, error);
 }
 
 gufo_status rows_decode(const gufo_job *job, const row_run *run, const float *const *sides,

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "codec/kernels.h"
-#include "codec/interleaved.h"
+#include "codec/coding.h"
 #include "produce/units/work.h"
 
 /* Columns that become rows, a band at a time.
@@ -52,7 +52,7 @@ static gufo_status transpose_decode(const work *w, const piece *p, uint64_t row,
     const uint8_t *cells = transpose_row(w, row);
 
     if (type != NULL)
-        return gufo_decode(type, cells, 1, count * p->columns, out, w->cpu, error);
+        return coding_decode(type, cells, 1, count * p->columns, out, w->cpu, error);
     memcpy(out, cells, (size_t)(count * p->columns * sizeof(float)));
     return GUFO_OK;
 }
@@ -82,7 +82,7 @@ static gufo_status read_part(const work *w, const piece *p, uint64_t row, uint8_
     if (status == GUFO_OK && r->swapped)
         status = gufo_swap_blocks(r->type, raw, size / r->type->block_bytes, error);
     if (status == GUFO_OK && !plain)
-        status = gufo_decode(r->type, raw, 1, w->band.count, (float *)(void *)to, w->cpu, error);
+        status = coding_decode(r->type, raw, 1, w->band.count, (float *)(void *)to, w->cpu, error);
     return rows_fail(w->job, r, status, error);
 }
 
@@ -313,12 +313,11 @@ static gufo_status encode_step(const work *w, const worker *t, const step *s, ui
                                 .decoded = t->decoded,
                                 .importance = m->weighted ? t->importance : NULL};
     uint8_t *to = make_bytes(t, s->unit, number) + s->done * m->row_bytes;
-    gufo_status status =
-        gufo_encoder_encode(w->encoders[m->type->id], t->values, s->rows, p->columns,
-                            m->weighs ? t->importance : NULL, to, error);
+    gufo_status status = coding_encode(w->encoders[m->type->id], t->values, s->rows, p->columns,
+                                       m->weighs ? t->importance : NULL, to, error);
 
     if (status == GUFO_OK && m->measure)
-        status = gufo_decode(m->type, to, 1, s->rows * p->columns, t->decoded, w->cpu, error);
+        status = coding_decode(m->type, to, 1, s->rows * p->columns, t->decoded, w->cpu, error);
     if (status == GUFO_OK && m->measure)
         status = hooks->measure(hooks->context, &seen, result, error);
     if (status == GUFO_OK && m->swap)

@@ -204,9 +204,9 @@ static gufo_status add_tensor(gufo_document *d, const imatrix_entry *entry, cons
                       QUOTED(entry->name), suffix, GUFO_MAX_NAME);
     memcpy(name, entry->name.data, entry->name.len);
     memcpy(name + entry->name.len, suffix, len);
-    return gufo_document_add_tensor(d, (gufo_str){name, entry->name.len + len},
-                                    gufo_element_type_by_id(GUFO_TYPE_F32), 2,
-                                    (uint64_t[]){columns, entry->matrices}, error);
+    return gufo_document_add_tensor_str(d, (gufo_str){name, entry->name.len + len},
+                                        gufo_element_type_by_id(GUFO_TYPE_F32), 2,
+                                        (uint64_t[]){columns, entry->matrices}, error);
 }
 
 /* The document: entry i has tensors 2i and 2i + 1. */

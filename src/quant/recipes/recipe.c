@@ -82,7 +82,7 @@ void recipe_model_override(gufo_recipe_model *model, const gufo_quantize_overrid
         (void)snprintf(key, KEY_SIZE, "%.*s%s", (int)model->architecture.len,
                        model->architecture.data, model_keys[i].key + strlen("{arch}"));
         for (size_t k = 0; k < count; k++)
-            if (gufo_str_equal(overrides[k].key, gufo_str_of(key)))
+            if (gufo_str_equal(gufo_str_of(overrides[k].key), gufo_str_of(key)))
                 (void)gufo_value_u64(&overrides[k].value, fact_at(model, i), NULL);
     }
 }

@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "codec/coding.h"
 #include "codec/interleaved.h"
+#include "codec/coding.h"
 #include "codec/interleaved.h"
 
 enum { CHUNK_ELEMENTS = 256 * 1024 };

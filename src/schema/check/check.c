@@ -90,7 +90,7 @@ static gufo_status check(const gufo_model *model, const gufo_check_options *opti
 
     if ((unsigned)o->level > GUFO_LEVEL_SPEC)
         return refuse(error, GUFO_E_ARGUMENT, "level %d does not exist", (int)o->level);
-    c.status = reserved_check((const uint64_t[4]){o->reserved[0]}, "gufo_check_options", error);
+    c.status = reserved_check(o->reserved, "gufo_check_options", error);
     return c.status == GUFO_OK ? run_checks(&c) : c.status;
 }
 

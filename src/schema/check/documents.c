@@ -221,12 +221,13 @@ static void lint_text(void *context, gufo_str text, uint64_t at)
 {
     lint *l = context;
     check_context *c = l->c;
+    const gufo_parse_options options = {.allocator = c->allocator};
 
     l->at = at;
     if (c->options->judge == NULL)
         judge_size(l, text);
     else if (c->status == GUFO_OK)
-        c->status = c->options->judge(text, c->allocator, report_lint, l, c->error);
+        c->status = c->options->judge(text, &options, report_lint, l, c->error);
 }
 
 /* "tokenizer.chat_template", alone or with a name behind it. */

@@ -148,8 +148,9 @@ static void compare_file(check_context *c, const gufo_entry *entry, comparison *
                          const vocabulary *v)
 {
     gufo_error error = {.code = GUFO_OK};
+    const gufo_parse_options options = {.allocator = c->allocator};
     gufo_status status =
-        c->options->tokenizer_json(entry->value.as.str, c->allocator, compare_token, m, &error);
+        c->options->tokenizer_json(entry->value.as.str, &options, compare_token, m, &error);
 
     if (status == GUFO_OK)
         report(c, entry, m, v);

@@ -524,15 +524,18 @@ tokenizer_file *tokenizer_file_read(gufo_str text, const gufo_allocator *allocat
 
 /* ---- for checks ----------------------------------------------------------------------------- */
 
-gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_allocator *allocator,
+gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_parse_options *options,
                                        gufo_tokenizer_token_fn *token, void *context,
                                        gufo_error *error)
 {
+    const gufo_allocator *allocator = mem_allocator(options != NULL ? options->allocator : NULL);
     gufo_error reason = {.code = GUFO_OK};
-    tokenizer_file *f = tokenizer_file_read(json, mem_allocator(allocator), &reason);
-    gufo_status status = GUFO_OK;
+    gufo_status status = parse_options_check(options, error);
+    tokenizer_file *f = status == GUFO_OK ? tokenizer_file_read(json, allocator, &reason) : NULL;
     bool wanted = true;
 
+    if (status != GUFO_OK)
+        return status;
     if (f == NULL)
         return fail_as(error, &reason);
     if (!f->has_vocab)

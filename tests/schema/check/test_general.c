@@ -168,8 +168,8 @@ static void mxfp4_of_other_experts(gufo_document *d)
     gufo_error error = no_error();
 
     mxfp4_without_experts(d);
-    check_ok(gufo_document_add_raw_tensor(d, gufo_str_of("blk.0.ffn_up_exps.weight"),
-                                          GUFO_TYPE_Q8_0, 3, dims, 256 / 32 * 34 * 16 * 8, &error),
+    check_ok(gufo_document_add_raw_tensor(d, "blk.0.ffn_up_exps.weight", GUFO_TYPE_Q8_0, 3, dims,
+                                          256 / 32 * 34 * 16 * 8, &error),
              &error, "experts");
 }
 
@@ -184,8 +184,8 @@ static void unknown_element_type(gufo_document *d)
     gufo_error error = no_error();
 
     put_u32(d, "general.file_type", GUFO_FILE_TYPE_F16);
-    check_ok(gufo_document_add_raw_tensor(d, gufo_str_of("new"), 4000000000U, 2, dims, 64, &error),
-             &error, "new");
+    check_ok(gufo_document_add_raw_tensor(d, "new", 4000000000U, 2, dims, 64, &error), &error,
+             "new");
 }
 
 static void file_type_alone(gufo_document *d)

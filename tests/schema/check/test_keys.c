@@ -303,7 +303,7 @@ static gufo_status put_any(gufo_document *d, const char *key, int type, gufo_err
     if (type < GUFO_VALUE_TYPE_COUNT && value.type != GUFO_VALUE_ARRAY) {
         if (value.type == GUFO_VALUE_STRING)
             value.as.str = texts[0];
-        return gufo_document_set(d, gufo_str_of(key), &value, error);
+        return gufo_document_set(d, key, &value, error);
     }
     if (value.type == GUFO_VALUE_ARRAY)
         items.type = GUFO_VALUE_INT32;

@@ -423,8 +423,8 @@ static gufo_document *plan(const model *m, uint64_t shard, uint64_t shards)
     for (size_t i = 0; i < COUNT_OF(m->tensors) && m->tensors[i].name != NULL; i++) {
         const shape *t = &m->tensors[i];
 
-        check_ok(gufo_document_add_tensor(d, gufo_str_of(t->name), gufo_element_type_by_id(t->type),
-                                          t->n_dims, t->dims, &error),
+        check_ok(gufo_document_add_tensor(d, t->name, gufo_element_type_by_id(t->type), t->n_dims,
+                                          t->dims, &error),
                  &error, "%s", t->name);
     }
     check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");

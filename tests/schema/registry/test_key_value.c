@@ -28,7 +28,7 @@ static opened open_keys(const char *keys)
     while (key_text_next(&keys, &key))
         check_ok(key.value.type == GUFO_VALUE_ARRAY
                      ? gufo_document_set_array(o.document, key.key, &key.items, &error)
-                     : gufo_document_set(o.document, gufo_str_of(key.key), &key.value, &error),
+                     : gufo_document_set(o.document, key.key, &key.value, &error),
                  &error, "%s", key.key);
     open_document(&o);
     return o;

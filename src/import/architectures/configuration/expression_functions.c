@@ -606,7 +606,7 @@ static gufo_status compute_written(expression_call *c, term *out, gufo_error *er
 static bool has_tensor(const gufo_document *document, gufo_str pattern, gufo_document_tensor *out)
 {
     if (memchr(pattern.data, '*', pattern.len) == NULL)
-        return gufo_document_tensor_find(document, pattern, NULL, out);
+        return gufo_document_tensor_find_str(document, pattern, NULL, out);
     for (uint64_t i = 0; gufo_document_tensor_at(document, i, out); i++)
         if (pattern_matches(pattern, out->name, NULL))
             return true;

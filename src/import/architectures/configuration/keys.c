@@ -185,7 +185,7 @@ static gufo_status key_value_set(gufo_document *document, gufo_str key, const ch
                         !is_array && row->type == GUFO_VALUE_UINT32 ? signed_row : row, value,
                         allocator, error);
     status = convert(row, value, &single, error);
-    return status == GUFO_OK ? gufo_document_set(document, key, &single, error) : status;
+    return status == GUFO_OK ? gufo_document_set_entry(document, key, &single, error) : status;
 }
 
 typedef struct writing {
@@ -257,7 +257,7 @@ static gufo_status write_decided(const writing *w, const rule *row, bool *decide
     (void)full_key(w->request->config, row->key, name);
     *decided = json_object_get(w->request->decided, name) != NULL;
     return *decided && gufo_document_find(w->request->values, name, &entry)
-               ? gufo_document_set(w->import->document, entry.key, &entry.value, error)
+               ? gufo_document_set_entry(w->import->document, entry.key, &entry.value, error)
                : GUFO_OK;
 }
 

@@ -150,6 +150,12 @@ typedef struct gufo_allocator {
     void *context;
 } gufo_allocator;
 
+/* How a text is read: a template, a manifest, a tokenizer.json. */
+typedef struct gufo_parse_options {
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* zeros; GUFO_E_ARGUMENT for anything else */
+} gufo_parse_options;
+
 /* Text that grows: any bytes, not terminated.  {0} is an empty one; the caller may set `allocator`
  * before its first use.  Setting `len` to 0 empties it and keeps its memory.  Freed with
  * gufo_text_free. */
@@ -200,9 +206,8 @@ typedef struct gufo_template_finding {
 typedef bool gufo_template_found(void *context, const gufo_template_finding *finding);
 
 /* Judges a template, which may be any bytes: calls `found` for each finding, in the order of the
- * template.  GUFO_E_MEMORY; `allocator` may be NULL: malloc.  gufo_template_lint of template.h is
- * one. */
-typedef gufo_status gufo_template_judge(gufo_str source, const gufo_allocator *allocator,
+ * template.  GUFO_E_MEMORY; `options` may be NULL.  gufo_template_lint of template.h is one. */
+typedef gufo_status gufo_template_judge(gufo_str source, const gufo_parse_options *options,
                                         gufo_template_found *found, void *context,
                                         gufo_error *error);
 

@@ -14,6 +14,9 @@
  * New content must follow the rules of the specification.  Content copied from a model must follow
  * the rules that opening checks, so that every file that opens can be written again.
  *
+ * Keys and names are `const char *`; functions whose names end in _str take views of them, and are
+ * else the same.
+ *
  * One thread at a time; several threads may read a document that no thread changes (the functions
  * that take a const document read it).  "Spec" is the GGUF specification, as in format.h. */
 #ifndef GUFO_DOCUMENT_H
@@ -100,7 +103,7 @@ GUFO_API bool gufo_document_find_str(const gufo_document *document, gufo_str key
  *     for (uint64_t i = 0; gufo_document_find_prefix(d, prefix, &i, &entry); i++) ... */
 GUFO_API bool gufo_document_find_next(const gufo_document *document, gufo_select_fn *select,
                                       void *context, uint64_t *index, gufo_document_entry *out);
-GUFO_API bool gufo_document_find_prefix(const gufo_document *document, gufo_str prefix,
+GUFO_API bool gufo_document_find_prefix(const gufo_document *document, const char *prefix,
                                         uint64_t *index, gufo_document_entry *out);
 
 /* ---- entries: changing ---------------------------------------------------------------------- */
@@ -113,8 +116,12 @@ GUFO_API bool gufo_document_find_prefix(const gufo_document *document, gufo_str 
  * General; ggml reads powers of two alone).  GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to
  * nearest.  GUFO_E_ARGUMENT for a type that does not exist, an array whose elements do not take
  * just its bytes, and for gufo.padding, which layouts add. */
-GUFO_API gufo_status gufo_document_set(gufo_document *document, gufo_str key,
+GUFO_API gufo_status gufo_document_set(gufo_document *document, const char *key,
                                        const gufo_value *value, gufo_error *error);
+/* The same for a key that is a view, such as that of an entry of a file. */
+GUFO_API gufo_status gufo_document_set_entry(gufo_document *document, gufo_str key,
+                                             const gufo_value *value, gufo_error *error);
+/* By the C type of the value. */
 GUFO_API gufo_status gufo_document_set_array(gufo_document *document, const char *key,
                                              const gufo_items *items, gufo_error *error);
 GUFO_API gufo_status gufo_document_set_text(gufo_document *document, const char *key,
@@ -154,15 +161,18 @@ GUFO_API gufo_status gufo_document_copy_entries(gufo_document *document, const g
 /* Removes the entry with a key and returns whether there was one; or every entry that `select`
  * chooses (NULL: all), or whose key begins with `prefix`.  *removed (may be NULL) is their
  * number. */
-GUFO_API bool gufo_document_remove_key(gufo_document *document, gufo_str key);
+GUFO_API bool gufo_document_remove_key(gufo_document *document, const char *key);
+GUFO_API bool gufo_document_remove_key_str(gufo_document *document, gufo_str key);
 GUFO_API void gufo_document_remove(gufo_document *document, gufo_select_fn *select, void *context,
                                    uint64_t *removed);
-GUFO_API void gufo_document_remove_prefix(gufo_document *document, gufo_str prefix,
+GUFO_API void gufo_document_remove_prefix(gufo_document *document, const char *prefix,
                                           uint64_t *removed);
 /* Gives a key another name; it keeps its place.  `to` keeps the rules of gufo_document_set.
  * GUFO_E_NOT_FOUND, GUFO_E_EXISTS. */
-GUFO_API gufo_status gufo_document_rename(gufo_document *document, gufo_str from, gufo_str to,
+GUFO_API gufo_status gufo_document_rename(gufo_document *document, const char *from, const char *to,
                                           gufo_error *error);
+GUFO_API gufo_status gufo_document_rename_str(gufo_document *document, gufo_str from, gufo_str to,
+                                              gufo_error *error);
 
 /* Applies the fix of a finding to entries and tensors (format.h).  GUFO_FIX_NONE and
  * GUFO_FIX_REWRITE change nothing: a packed layout does what the latter asks for.  GUFO_E_ARGUMENT
@@ -212,23 +222,32 @@ typedef struct gufo_document_tensor {
 GUFO_API uint64_t gufo_document_tensor_count(const gufo_document *document);
 GUFO_API bool gufo_document_tensor_at(const gufo_document *document, uint64_t index,
                                       gufo_document_tensor *out);
-GUFO_API bool gufo_document_tensor_find(const gufo_document *document, gufo_str name,
+GUFO_API bool gufo_document_tensor_find(const gufo_document *document, const char *name,
                                         uint64_t *index, gufo_document_tensor *out);
+GUFO_API bool gufo_document_tensor_find_str(const gufo_document *document, gufo_str name,
+                                            uint64_t *index, gufo_document_tensor *out);
 
 /* Adds a tensor after the others; its size follows from type and dims, and its data will be written
  * in the byte order of the document.  The call refuses, with the rule and its status: a name twice,
  * empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes
  * that overflow; removed types.  GUFO_E_ARGUMENT for a type whose layout is not known. */
-GUFO_API gufo_status gufo_document_add_tensor(gufo_document *document, gufo_str name,
+GUFO_API gufo_status gufo_document_add_tensor(gufo_document *document, const char *name,
                                               const gufo_element_type *type, uint32_t n_dims,
                                               const uint64_t *dims, gufo_error *error);
+GUFO_API gufo_status gufo_document_add_tensor_str(gufo_document *document, gufo_str name,
+                                                  const gufo_element_type *type, uint32_t n_dims,
+                                                  const uint64_t *dims, gufo_error *error);
 /* The same for a type of any id, with the bytes of its data: for data that the caller copies
  * without the next functions.  The call refuses only what gufo_model_open refuses, and, with
  * GUFO_E_ARGUMENT, a size that contradicts type and dims (0: the size that they imply). */
-GUFO_API gufo_status gufo_document_add_raw_tensor(gufo_document *document, gufo_str name,
+GUFO_API gufo_status gufo_document_add_raw_tensor(gufo_document *document, const char *name,
                                                   uint32_t type, uint32_t n_dims,
                                                   const uint64_t *dims, uint64_t size,
                                                   gufo_error *error);
+GUFO_API gufo_status gufo_document_add_raw_tensor_str(gufo_document *document, gufo_str name,
+                                                      uint32_t type, uint32_t n_dims,
+                                                      const uint64_t *dims, uint64_t size,
+                                                      gufo_error *error);
 /* Adds tensor `index` of a model, or all that `select` chooses (NULL: all), in its order.  The
  * model must outlive the document.  *copied (may be NULL) as for entries.  A file never mixes byte
  * orders: if the orders of model and document differ, the tensor is marked as `swapped`, and
@@ -241,16 +260,21 @@ GUFO_API gufo_status gufo_document_copy_tensors(gufo_document *document, const g
                                                 uint64_t *copied, gufo_error *error);
 
 /* Gives a tensor another name: GUFO_E_NOT_FOUND, GUFO_E_EXISTS, and the rules of new names. */
-GUFO_API gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from,
-                                                 gufo_str to, gufo_error *error);
+GUFO_API gufo_status gufo_document_rename_tensor(gufo_document *document, const char *from,
+                                                 const char *to, gufo_error *error);
+GUFO_API gufo_status gufo_document_rename_tensor_str(gufo_document *document, gufo_str from,
+                                                     gufo_str to, gufo_error *error);
 /* Gives a tensor another element type; dims stay, the size follows.  The data of one that was
  * copied from a model is then decoded and encoded when the file is written (gufo_job_of_documents;
  * gufo_quantizer chooses types and measures what they lose).  GUFO_E_NOT_FOUND, and the errors of
  * gufo_document_add_tensor. */
-GUFO_API gufo_status gufo_document_retype(gufo_document *document, gufo_str name,
+GUFO_API gufo_status gufo_document_retype(gufo_document *document, const char *name,
                                           const gufo_element_type *type, gufo_error *error);
+GUFO_API gufo_status gufo_document_retype_str(gufo_document *document, gufo_str name,
+                                              const gufo_element_type *type, gufo_error *error);
 /* As gufo_document_remove_key and gufo_document_remove. */
-GUFO_API bool gufo_document_drop_tensor(gufo_document *document, gufo_str name);
+GUFO_API bool gufo_document_drop_tensor(gufo_document *document, const char *name);
+GUFO_API bool gufo_document_drop_tensor_str(gufo_document *document, gufo_str name);
 GUFO_API void gufo_document_drop_tensors(gufo_document *document, gufo_select_fn *select,
                                          void *context, uint64_t *dropped);
 

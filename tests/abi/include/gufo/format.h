@@ -209,20 +209,21 @@ typedef struct gufo_open_options {
  *
  * `options` may be NULL.  The result is closed with gufo_model_free; NULL on failure, and the error
  * names the file. */
-GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open(const char *path, const gufo_open_options *options,
-                                             gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open(const char *path,
+                                                   const gufo_open_options *options,
+                                                   gufo_error *error);
 /* The same from a file descriptor, which the caller keeps and may close right after. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_fd(int fd, const gufo_open_options *options,
-                                                gufo_error *error);
+                                                      gufo_error *error);
 /* The same from memory, which must outlive the model and must not change. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_memory(const void *data, size_t size,
-                                                    const gufo_open_options *options,
-                                                    gufo_error *error);
+                                                          const gufo_open_options *options,
+                                                          gufo_error *error);
 /* The same from a source; the struct is copied, its context must outlive the model.  Its `close` is
  * called by gufo_model_free, and on failure before returning. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_source(const gufo_source *source,
-                                                    const gufo_open_options *options,
-                                                    gufo_error *error);
+                                                          const gufo_open_options *options,
+                                                          gufo_error *error);
 
 typedef enum gufo_input_kind {
     GUFO_INPUT_PATH = 0,
@@ -243,34 +244,11 @@ typedef struct gufo_input {
     uint64_t reserved[4]; /* zeros */
 } gufo_input;
 
-static inline gufo_input gufo_input_path(const char *path)
-{
-    gufo_input input = {GUFO_INPUT_PATH, 0, path, NULL, 0, NULL, NULL, {0, 0, 0, 0}};
-
-    return input;
-}
-
-static inline gufo_input gufo_input_fd(int fd)
-{
-    gufo_input input = {GUFO_INPUT_FD, fd, NULL, NULL, 0, NULL, NULL, {0, 0, 0, 0}};
-
-    return input;
-}
-
-static inline gufo_input gufo_input_memory(const void *data, size_t size)
-{
-    gufo_input input = {GUFO_INPUT_MEMORY, 0, NULL, data, size, NULL, NULL, {0, 0, 0, 0}};
-
-    return input;
-}
-
-/* The source must live until it is opened. */
-static inline gufo_input gufo_input_source(const gufo_source *user)
-{
-    gufo_input input = {GUFO_INPUT_SOURCE, 0, NULL, NULL, 0, user, NULL, {0, 0, 0, 0}};
-
-    return input;
-}
+/* An input of each kind.  Nothing is opened; what they point to must live until it is. */
+GUFO_API gufo_input gufo_input_path(const char *path);
+GUFO_API gufo_input gufo_input_fd(int fd);
+GUFO_API gufo_input gufo_input_memory(const void *data, size_t size);
+GUFO_API gufo_input gufo_input_source(const gufo_source *source);
 
 /* Opens the files of a list, which are all shards of one model in their order; each path is just
  * that file.  A list of one is a model of one file.  Ownership is that of the functions above:
@@ -278,8 +256,8 @@ static inline gufo_input gufo_input_source(const gufo_source *user)
  * empty list, or more than GUFO_MAX_SHARDS. */
 #define GUFO_MAX_SHARDS 65535
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_shards(const gufo_input *inputs, size_t count,
-                                                    const gufo_open_options *options,
-                                                    gufo_error *error);
+                                                          const gufo_open_options *options,
+                                                          gufo_error *error);
 
 /* Releases everything; all views and lent shards die.  NULL is allowed. */
 GUFO_API void gufo_model_free(gufo_model *model);
@@ -367,17 +345,18 @@ GUFO_API bool gufo_model_find_str(const gufo_model *model, gufo_str key, gufo_en
  * model of that architecture.  GUFO_E_NOT_FOUND if the key, or that architecture, is absent;
  * GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_model_get_u64(const gufo_model *model, const char *key, uint64_t *out,
-                                  gufo_error *error);
+                                        gufo_error *error);
 GUFO_API gufo_status gufo_model_get_i64(const gufo_model *model, const char *key, int64_t *out,
-                                  gufo_error *error);
+                                        gufo_error *error);
 GUFO_API gufo_status gufo_model_get_f64(const gufo_model *model, const char *key, double *out,
-                                  gufo_error *error);
+                                        gufo_error *error);
 GUFO_API gufo_status gufo_model_get_bool(const gufo_model *model, const char *key, bool *out,
-                                   gufo_error *error);
+                                         gufo_error *error);
 GUFO_API gufo_status gufo_model_get_str(const gufo_model *model, const char *key, gufo_str *out,
-                                  gufo_error *error);
+                                        gufo_error *error);
 GUFO_API gufo_status gufo_model_get_array(const gufo_model *model, const char *key,
-                                    gufo_value_type elements, gufo_array *out, gufo_error *error);
+                                          gufo_value_type elements, gufo_array *out,
+                                          gufo_error *error);
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
@@ -416,8 +395,8 @@ GUFO_API bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name,
  *
  * Decodes rows [first_row, first_row + rows) into rows * dims[0] numbers at `out`, whatever the
  * type, the byte order and the source of the model, in pieces of bounded memory.  Any of these rows
- * can also be read from the removed types whose blocks hold parts of several rows.  Of `run`, cpu,
- * allocator and progress (bytes of data) count.  Any thread.
+ * can also be read from the removed types whose blocks hold parts of several rows.  Of `run`, threads,
+ * cpu, allocator and progress (bytes of data) count.  Any thread.
  *   GUFO_E_RANGE     rows past the end
  *   GUFO_E_TYPE      the type is not known, or has no decoder
  *   GUFO_E_ARGUMENT  rows do not fill blocks or groups; a pipe, whose data is gone; a cpu that is not
@@ -482,8 +461,8 @@ typedef struct gufo_provider {
  * and GUFO_OPEN_INCOMPLETE.  `close` is called on failure, too.  Errors as gufo_model_open,
  * GUFO_E_ARGUMENT if the provider fails. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_provider(const gufo_provider *provider,
-                                                      const gufo_open_options *options,
-                                                      gufo_error *error);
+                                                            const gufo_open_options *options,
+                                                            gufo_error *error);
 
 /* ==== Part 4: rules ========================================================================== */
 
