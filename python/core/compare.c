@@ -106,6 +106,12 @@ static PyObject *values_dict(const gufo_tensor_difference *d)
     return d->has_values ? fields_dict(fields, &d->values) : Py_NewRef(Py_None);
 }
 
+/* None where the model lacks the tensor. */
+static PyObject *type_of(const gufo_tensor *tensor)
+{
+    return tensor->name.data != NULL ? fields_type_name(tensor->type) : Py_NewRef(Py_None);
+}
+
 static PyObject *tensor_dict(const gufo_tensor_difference *d)
 {
     static const field fields[] = {{"type", FIELD_BOOL, offsetof(gufo_tensor_difference, type)},
@@ -117,6 +123,8 @@ static PyObject *tensor_dict(const gufo_tensor_difference *d)
 
     if (dict == NULL || fields_set(dict, "kind", PyUnicode_FromString(kinds[d->kind])) < 0 ||
         fields_set(dict, "name", PyBytes_FromStringAndSize(name.data, (Py_ssize_t)name.len)) < 0 ||
+        fields_set(dict, "old_type", type_of(&d->a)) < 0 ||
+        fields_set(dict, "new_type", type_of(&d->b)) < 0 ||
         fields_set(dict, "values", values_dict(d)) < 0)
         Py_CLEAR(dict);
     return dict;

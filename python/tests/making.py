@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -30,27 +31,37 @@ def typed(kind: str, value: Any) -> bytes:
     return struct.pack("<I", number) + struct.pack("<" + code, value)
 
 
-def gguf(entries: list[tuple[str | bytes, str, Any]], tensors: list[tuple[str, int, list[int], bytes]]) -> bytes:
-    """A file of version 3; tensors are (name, type, dimensions, data)."""
+Entries = list[tuple[Union[str, bytes], str, Any]]
+
+
+def padded(size: int) -> int:
+    return -(-size // 32) * 32
+
+
+def head(entries: Entries, tensors: list[tuple[str, int, list[int], int]]) -> bytes:
+    """What comes before the data; tensors are (name, type, dimensions, bytes)."""
     out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(entries))
     for key, kind, value in entries:
         out += text(key) + typed(kind, value)
     offset = 0
-    for name, number, dims, data in tensors:
+    for name, number, dims, size in tensors:
         out += text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims)
         out += struct.pack("<IQ", number, offset)
-        offset += -(-len(data) // 32) * 32
-    out += b"\0" * (-len(out) % 32)
-    for _, _, _, data in tensors:
-        out += data + b"\0" * (-len(data) % 32)
-    return out
+        offset += padded(size)
+    return out + b"\0" * (-len(out) % 32)
+
+
+def gguf(entries: Entries, tensors: list[tuple[str, int, list[int], bytes]]) -> bytes:
+    """A file of version 3; tensors are (name, type, dimensions, data)."""
+    begin = head(entries, [(name, number, dims, len(data)) for name, number, dims, data in tensors])
+    return begin + b"".join(data.ljust(padded(len(data)), b"\0") for _, _, _, data in tensors)
 
 
 SPM = ["<unk>", "<s>", "</s>", "a", "b", "ab", "\u2581ab", "\u2581a", "\u2581", "<0x0A>"]
 TEMPLATE = "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
 
 
-def vocabulary() -> list[tuple[str | bytes, str, Any]]:
+def vocabulary() -> Entries:
     tokens = SPM + [f"<0x{byte:02X}>" for byte in range(256) if byte != 10]
     types = [2, 3, 3] + [1] * 6 + [6] * 256
     return [
@@ -65,9 +76,8 @@ def vocabulary() -> list[tuple[str | bytes, str, Any]]:
     ]
 
 
-def llama(name: str = "Small", layers: int = 2, width: int = 32, words: bool = True) -> bytes:
-    """A whole model, of which each number is known: tensors count from 0."""
-    entries: list[tuple[str | bytes, str, Any]] = [
+def settings(name: str, layers: int, width: int) -> Entries:
+    return [
         ("general.architecture", "string", "llama"),
         ("general.name", "string", name),
         ("llama.block_count", "uint32", layers),
@@ -79,17 +89,29 @@ def llama(name: str = "Small", layers: int = 2, width: int = 32, words: bool = T
         ("llama.attention.layer_norm_rms_epsilon", "float32", 1e-5),
         ("llama.rope.dimension_count", "uint32", width // 4),
     ]
-    count = len(SPM) + 255
-    shapes = [("token_embd.weight", [width, count]), ("output_norm.weight", [width]), ("output.weight", [width, count])]
+
+
+def shapes(layers: int, width: int, words: int) -> list[tuple[str, list[int]]]:
+    found = [("token_embd.weight", [width, words]), ("output_norm.weight", [width]), ("output.weight", [width, words])]
     for layer in range(layers):
         parts = [("attn_norm", [width]), ("ffn_norm", [width])]
         parts += [(f"attn_{which}", [width, width]) for which in ("q", "k", "v", "output")]
         parts += [("ffn_gate", [width, 2 * width]), ("ffn_up", [width, 2 * width]), ("ffn_down", [2 * width, width])]
-        shapes += [(f"blk.{layer}.{part}.weight", dims) for part, dims in parts]
+        found += [(f"blk.{layer}.{part}.weight", dims) for part, dims in parts]
+    return found
+
+
+def product(dims: list[int]) -> int:
+    return math.prod(dims)
+
+
+def llama(name: str = "Small", layers: int = 2, width: int = 32, words: bool = True) -> bytes:
+    """A whole model, of which each number is known: tensors count from 0 to 4095, again and again."""
     tensors = [
-        (name, 0, dims, np.arange(int(np.prod(dims)), dtype="<f4").tobytes()) for name, dims in shapes
+        (tensor, 0, dims, (np.arange(product(dims)) % 4096).astype("<f4").tobytes())
+        for tensor, dims in shapes(layers, width, len(SPM) + 255)
     ]
-    return gguf(entries + (vocabulary() if words else []), tensors)
+    return gguf(settings(name, layers, width) + (vocabulary() if words else []), tensors)
 
 
 def checkpoint(folder: Path, width: int = 32, layers: int = 2) -> Path:

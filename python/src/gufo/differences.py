@@ -72,6 +72,9 @@ class TensorDiff:
     type: bool
     shape: bool
     data: bool
+    #: The types; None where there is no tensor.
+    old_type: str | None
+    new_type: str | None
     values: ValuesDiff | None
 
 
@@ -105,6 +108,9 @@ def entry_diff(row: dict[str, Any]) -> EntryDiff:
 
 def tensor_diff(row: dict[str, Any]) -> TensorDiff:
     row["name"] = text_of(row["name"])
+    for name in ("old_type", "new_type"):
+        if isinstance(row[name], int):
+            row[name] = f"type {row[name]}"
     if row["values"] is not None:
         row["values"] = ValuesDiff(**row["values"])
     return TensorDiff(**row)

@@ -428,8 +428,7 @@ class Model(Mapping[str, Value]):
         >>> model.architecture
         'llama'
         """
-        value = self.get("general.architecture")
-        return value if isinstance(value, str) else None
+        return self.text("general.architecture")
 
     @property
     def parameters(self) -> int:
@@ -470,6 +469,18 @@ class Model(Mapping[str, Value]):
         return self is other
 
     __hash__ = object.__hash__
+
+    def text(self, key: str) -> str | None:
+        """The text of a key; None without one, and for bytes that are not text.
+
+        >>> model.text("general.name"), model.text("llama.block_count")
+        ('Small', None)
+        """
+        try:
+            value = self.get(key)
+        except UnicodeDecodeError:
+            return None
+        return value if isinstance(value, str) else None
 
     def entry(self, key: str) -> Entry:
         """The type of a key, and its place in the file.
@@ -747,5 +758,11 @@ def validate(source: Any, level: str = "model") -> Findings:
     found = Findings(_core.validate(content))
     if found.errors:
         return found
-    with open(content) as model:
+    try:
+        model = open(content)
+    except _core.Error as error:
+        if error.code != "shards":
+            raise
+        model = open(content, single=True)
+    with model:
         return model.validate(level)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gufo.models import Findings, Model, Tensor
     from gufo.text import Tokens
 
+# Of the picture and of a letter in it, in pixels, on a page that is wide enough.
+MAP_WIDTH, LETTER = 980, 7.4
 MOST_LAYERS, MOST_ROLES, MOST_ROWS, MOST_TEXT, MOST_TOKENS = 256, 64, 500, 160, 2000
 
 # Text and lines have the colours of the page, so that light and dark pages are both right; coloured areas have
@@ -35,11 +37,11 @@ border:0;border-bottom:1px solid rgba(128,128,128,.22);background:none;color:inh
 .gufo code{font:12px/1.4 ui-monospace,monospace;background:none;color:inherit;padding:0;overflow-wrap:anywhere}
 .gufo .gufo-map{width:100%;table-layout:fixed;border-spacing:0 2px;border-collapse:separate;margin:.3rem 0}
 .gufo .gufo-map td,.gufo .gufo-map th{padding:0 2px;height:19px;line-height:19px;border:0;overflow:hidden;
-white-space:nowrap;text-align:center;background:none;color:inherit;font-size:11px}
+white-space:nowrap;text-align:center;background:none;color:inherit;font-size:10.5px}
 .gufo .gufo-map th{text-align:right;padding-right:.6rem;font-weight:400;text-overflow:ellipsis}
 .gufo .gufo-map td.gufo-axis{text-align:left;opacity:.65;height:14px;line-height:14px;font-size:10px;
 border-left:1px solid rgba(128,128,128,.5)}
-.gufo .gufo-map td.gufo-cell{color:#10151c;border-radius:3px;box-shadow:inset 0 0 0 .5px rgba(0,0,0,.25)}
+.gufo .gufo-map td.gufo-cell{color:#10151c;padding:0;border-radius:3px;box-shadow:inset 0 0 0 .5px rgba(0,0,0,.25)}
 .gufo .gufo-bar{display:flex;height:16px;border-radius:4px;overflow:hidden;margin:.45rem 0 .25rem}
 .gufo .gufo-key{display:inline-block;margin:0 .9rem .1rem 0;white-space:nowrap}
 .gufo .gufo-key i{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.35em;
@@ -47,7 +49,7 @@ vertical-align:-1px;box-shadow:inset 0 0 0 .5px rgba(0,0,0,.35)}
 .gufo details{margin:.25rem 0}
 .gufo summary{cursor:pointer;opacity:.85}
 .gufo .gufo-token{color:#10151c;border-radius:2px;padding:1px 0;white-space:pre-wrap;overflow-wrap:anywhere}
-.gufo .gufo-error{color:#d03030}.gufo .gufo-warning{color:#b87800}
+.gufo .gufo-error{color:#e0524a}.gufo .gufo-warning{color:#b8821a}
 </style>"""
 
 
@@ -139,10 +141,18 @@ class Cell(NamedTuple):
         return 8 * self.size / self.elements if self.elements else 0.0
 
 
+# Bits per weight and hues, which differ most where types are many.
+HUES = ((1.5, 6), (2.6, 28), (3.4, 46), (4.5, 82), (5.5, 135), (6.6, 174), (8.5, 205), (16, 245), (32, 255))
+
+
 def color(bits: float) -> str:
-    """From orange (1 bit) by green to blue (32 bits and more), light enough for dark text."""
-    share = min(max(math.log2(max(bits, 1.5) / 1.5) / math.log2(32 / 1.5), 0), 1)
-    return f"hsl({24 + 206 * share:.0f} {74 - 22 * share:.0f}% {72 + 4 * share:.0f}%)"
+    """From red by green to violet, light enough for dark text."""
+    hue: float = HUES[0][1] if bits < HUES[0][0] else HUES[-1][1]
+    for (low, first), (high, last) in zip(HUES, HUES[1:]):
+        if low <= bits <= high:
+            hue = first + (last - first) * math.log(bits / low) / math.log(high / low)
+    strength = 62 if bits < 12 else 42 if bits < 24 else 22  # what is small matters
+    return f"hsl({hue:.0f} {strength}% 76%)"
 
 
 LAYER = re.compile(r"(?:.*\.)?blk\.(\d{1,9})\.(.+)", re.DOTALL | re.ASCII)
@@ -173,15 +183,18 @@ def runs(row: dict[int, Cell], layers: list[int]) -> Iterable[tuple[list[int], C
             start = end
 
 
-def run_cell(run: list[int], cell: Cell | None, row: dict[int, Cell], role: str) -> str:
+def run_cell(
+    run: list[int], cell: Cell | None, row: dict[int, Cell], role: str, layers: int
+) -> str:
     if cell is None:
         return f'<td colspan="{len(run)}"></td>'
     size = sum(row[layer].size for layer in run)
     where = f"layer {run[0]}" if len(run) == 1 else f"layers {run[0]} to {run[-1]}"
     hint = f"{safe(role)}, {where}: {safe(cell.type)}, {cell.bits:.3g} bits, {size_text(size)}"
+    fits = len(run) / layers * MAP_WIDTH >= LETTER * len(cell.type)
     return (
         f'<td class="gufo-cell" colspan="{len(run)}" style="background:{color(cell.bits)}" '
-        f'title="{hint}">{safe(cell.type, 12)}</td>'
+        f'title="{hint}">{safe(cell.type, 12) if fits else ""}</td>'
     )
 
 
@@ -199,7 +212,7 @@ def layer_map(roles: dict[str, dict[int, Cell]]) -> str:
     shown = layers[:MOST_LAYERS]
     lines = []
     for role, row in list(roles.items())[:MOST_ROLES]:
-        cells = "".join(run_cell(run, cell, row, role) for run, cell in runs(row, shown))
+        cells = "".join(run_cell(run, cell, row, role, len(shown)) for run, cell in runs(row, shown))
         lines.append(f'<tr><th title="{safe(role)}">{safe(role, 40)}</th>{cells}</tr>')
     left = [
         f"{len(layers) - len(shown)} more layers" if len(layers) > len(shown) else "",
@@ -290,6 +303,8 @@ def value_html(model: Model, index: int, kind: str, count: int) -> str:
     """A short value; of an array its first elements."""
     core = model.core
     try:
+        if kind == "float32":
+            return f"<code>{core.value(index):.7g}</code>"
         if not kind.startswith("array"):
             return f"<code>{safe(core.value(index))}</code>"
         if kind == "array[string]":
@@ -318,7 +333,6 @@ def model_html(model: Model) -> str:
     if model.closed:
         return page("<h4>a model that is closed</h4>")
     cells = cells_of(model.tensors.values())
-    named = model.get("general.name")
     facts = (
         safe(model.architecture or "no architecture"),
         f"{count_text(model.parameters)} parameters" if cells else "",
@@ -329,7 +343,7 @@ def model_html(model: Model) -> str:
         safe(model.name or "", 80),
     )
     return page(
-        title(named if isinstance(named, str) and named else model.name or "Model", *facts),
+        title(model.text("general.name") or model.name or "Model", *facts),
         picture(cells),
         folded(f"{len(model)} keys", metadata_table(model)),
         folded(f"{len(cells)} tensors", tensor_table(model.tensors.values())),
@@ -383,14 +397,22 @@ def findings_html(findings: Findings) -> str:
     return page(table(("Severity", "Rule", "Where", "What", "Byte"), rows, (4,)))
 
 
+def shown_value(value: object) -> str:
+    return "" if value is None else safe(value, 60)
+
+
 def diff_html(diff: Diff) -> str:
-    keys = ((safe(one.kind), f"<code>{safe(one.key)}</code>", safe(one.a, 60), safe(one.b, 60)) for one in diff.entries)
+    keys = (
+        (safe(one.kind), f"<code>{safe(one.key)}</code>", shown_value(one.a), shown_value(one.b))
+        for one in diff.entries
+    )
     names = ("type", "shape", "data")
     tensors = (
         (
             safe(one.kind),
             f"<code>{safe(one.name)}</code>",
             ", ".join(name for name in names if getattr(one, name)),
+            " → ".join(safe(type, 12) for type in (one.old_type, one.new_type) if type),
             "" if one.values is None else f"{one.values.relative:.3g}",
         )
         for one in diff.tensors
@@ -401,7 +423,7 @@ def diff_html(diff: Diff) -> str:
     return page(
         title(f"{len(diff.entries)} keys and {len(diff.tensors)} tensors differ", notes),
         table(("", "Key", "First", "Second"), keys) if diff.entries else "",
-        table(("", "Tensor", "What", "Relative error"), tensors, (3,)) if diff.tensors else "",
+        table(("", "Tensor", "What", "Type", "Relative error"), tensors, (4,)) if diff.tensors else "",
     )
 
 

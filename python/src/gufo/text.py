@@ -333,9 +333,9 @@ def templates_of(model: Model) -> dict[str, str]:
     found = {}
     for key in model:
         if key == TEMPLATE_KEY or key.startswith(TEMPLATE_KEY + "."):
-            value = model[key]
-            if isinstance(value, str):
-                found[key[len(TEMPLATE_KEY) + 1 :] or "default"] = value
+            source = model.text(key)
+            if source is not None:
+                found[key[len(TEMPLATE_KEY) + 1 :] or "default"] = source
     return found
 
 

@@ -1,0 +1,250 @@
+"""Jobs: the same bytes as the command, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import making
+import numpy as np
+import pytest
+
+import gufo
+
+COMMAND = Path(gufo.__file__).parents[2] / "gufo"
+
+
+def command(*arguments: object) -> None:
+    """Runs the command that was built with the package."""
+    if not COMMAND.exists():
+        pytest.skip(f"{COMMAND} is not built")
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("jobs") / "model.gguf"
+    path.write_bytes(making.llama(width=256))
+    return path
+
+
+OPTIONS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("Q4_K_M", {}, []),
+    ("Q8_0", {"pure": True}, ["--pure"]),
+    ("IQ4_XS", {"effort": "high"}, ["--effort", "high"]),
+    ("MXFP4", {"types": {"ffn_(up|down)": "Q6_K", "blk.1": "F16"}},
+     ["--tensor-type", "ffn_(up|down)=Q6_K", "--tensor-type", "blk.1=F16"]),
+    ("F16", {"keep_output": True, "prune_layers": [0]}, ["--leave-output-tensor", "--prune-layers", "0"]),
+    ("Q5_K_S", {"output_type": "Q8_0", "token_embedding_type": "Q4_0"},
+     ["--output-tensor-type", "Q8_0", "--token-embedding-type", "Q4_0"]),
+    ("COPY", {"metadata": {"general.name": "Other", "my.count": 7, "my.share": 0.5, "my.flag": True}},
+     ["--override-kv", "general.name=str:Other", "--override-kv", "my.count=int:7",
+      "--override-kv", "my.share=float:0.5", "--override-kv", "my.flag=bool:true"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("type, options, arguments", OPTIONS, ids=[row[0] for row in OPTIONS])
+def test_same_bytes(
+    path: Path, tmp_path: Path, type: str, options: dict[str, Any], arguments: list[str]
+) -> None:
+    with gufo.open(path) as model:
+        job = model.quantize(tmp_path / "ours.gguf", type, **options)
+    command("quantize", *arguments, path, tmp_path / "theirs.gguf", type)
+    assert (tmp_path / "ours.gguf").read_bytes() == (tmp_path / "theirs.gguf").read_bytes()
+    assert job.size == (tmp_path / "ours.gguf").stat().st_size
+
+
+def test_shards(path: Path, tmp_path: Path) -> None:
+    job = gufo.open(path).quantize(tmp_path / "ours.gguf", "Q8_0", split_tensors=8)
+    command("quantize", "--split-max-tensors", "8", path, tmp_path / "theirs.gguf", "Q8_0")
+    assert len(job.files) == 3
+    for file in job.files:
+        theirs = Path(file.path.replace("ours", "theirs"))
+        # gufo.split.id differs: it is that of the set
+        assert Path(file.path).stat().st_size == theirs.stat().st_size == file.size
+    with gufo.open(job.files[0].path) as model:
+        assert model.shards == 3 and len(model.tensors) == 21
+
+
+def test_importance(path: Path, tmp_path: Path) -> None:
+    with gufo.open(path) as model:
+        rows = [
+            (name, list(reversed(tensor.shape))[0])
+            for name, tensor in model.tensors.items()
+            if len(tensor.shape) == 2
+        ]
+    tensors = []
+    for name, columns in rows:
+        sums = np.linspace(1, 9, columns, dtype="<f4")
+        tensors.append((name + ".in_sum2", 0, [columns, 1], sums.tobytes()))
+        tensors.append((name + ".counts", 0, [1, 1], np.array([4], "<f4").tobytes()))
+    entries: making.Entries = [
+        ("general.type", "string", "imatrix"),
+        ("imatrix.datasets", "array[string]", ["a.txt"]),
+        ("imatrix.chunk_count", "uint32", 1),
+        ("imatrix.chunk_size", "uint32", 512),
+    ]
+    (tmp_path / "imatrix.gguf").write_bytes(making.gguf(entries, tensors))
+    with pytest.raises(gufo.Error, match="importance"):
+        gufo.open(path).plan("IQ2_XXS")
+    job = gufo.open(path).quantize(tmp_path / "ours.gguf", "IQ2_XXS", importance=tmp_path / "imatrix.gguf")
+    command("quantize", "--imatrix", tmp_path / "imatrix.gguf", path, tmp_path / "theirs.gguf", "IQ2_XXS")
+    assert (tmp_path / "ours.gguf").read_bytes() == (tmp_path / "theirs.gguf").read_bytes()
+    assert job.tensors["blk.0.attn_q.weight"].has_importance
+    with pytest.raises(gufo.Error):
+        gufo.open(path).quantize(
+            tmp_path / "imatrix.gguf", "Q4_0", importance=tmp_path / "imatrix.gguf", replace=True
+        )
+
+
+def test_losses(path: Path, tmp_path: Path) -> None:
+    job = gufo.open(path).quantize(tmp_path / "out.gguf", "Q8_0")
+    first, second = (gufo.open(one).tensors["output.weight"].numpy() for one in (path, tmp_path / "out.gguf"))
+    tensor = job.tensors["output.weight"]
+    relative = np.linalg.norm(second.astype(float) - first) / np.linalg.norm(first.astype(float))
+    assert tensor.loss == pytest.approx(relative, rel=1e-4)
+    assert tensor.largest_error == pytest.approx(np.abs(second - first).max(), rel=1e-4)
+    assert tensor.compared == first.size
+    assert job.tensors["output_norm.weight"].compared == 0
+
+
+def test_refused(path: Path, tmp_path: Path) -> None:
+    with gufo.open(path) as model:
+        with pytest.raises(TypeError):
+            model.quantize(tmp_path / "out.gguf")
+        with pytest.raises(gufo.Error, match="Q9_Z"):
+            model.plan("Q9_Z")
+        for options in ({"types": {"nothing": "F16"}}, {"types": {"attn": "Q9_Z"}}, {"effort": "low"}):
+            with pytest.raises(ValueError):
+                model.plan("Q8_0", **options)
+        with pytest.raises(TypeError):
+            model.plan("Q8_0", metadata={"a.b": object()})
+        with pytest.raises(OverflowError):
+            model.plan("Q8_0", metadata={"llama.block_count": 2**40})
+        with pytest.raises(gufo.Error):
+            model.plan("Q8_0", metadata={"bad key": 1})
+        with pytest.raises(gufo.Error):
+            model.quantize(path, "Q8_0", replace=True)
+        (tmp_path / "there.gguf").write_bytes(b"there")
+        with pytest.raises(FileExistsError):
+            model.quantize(tmp_path / "there.gguf", "Q8_0")
+        job = model.plan("Q8_0")
+        with pytest.raises(BufferError):
+            model.close()
+        job.run(tmp_path / "there.gguf", replace=True)
+        with pytest.raises(ValueError):
+            job.run(tmp_path / "again.gguf")
+    assert os.listdir(tmp_path) == ["there.gguf"]
+
+
+def test_not_finite(tmp_path: Path) -> None:
+    data = np.full((8, 256), np.nan, "<f4").tobytes()
+    model = gufo.open(making.gguf([("general.architecture", "string", "llama")], [("a.weight", 0, [256, 8], data)]))
+    with pytest.raises(gufo.Error, match="a.weight"):
+        model.quantize(tmp_path / "out.gguf", "Q8_0")
+    assert os.listdir(tmp_path) == []
+    model.quantize(tmp_path / "out.gguf", "Q8_0", keep_nonfinite=True)
+
+
+# ---- progress and interruptions ------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def large() -> gufo.Model:
+    """Its encoding takes a second or more."""
+    rows = np.random.default_rng(1).standard_normal((4096, 1024), np.float32)
+    data = rows.astype("<f4").tobytes()
+    tensors = [(f"blk.{i}.ffn_up.weight", 0, [1024, 4096], data) for i in range(6)]
+    return gufo.open(making.gguf([("general.architecture", "string", "llama")], tensors))
+
+
+def test_progress(large: gufo.Model, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    thread = threading.get_ident()
+
+    def show(done: int, total: int) -> None:
+        assert threading.get_ident() == thread
+        seen.append((done, total))
+
+    large.quantize(tmp_path / "out.gguf", "IQ4_XS", progress=show)
+    assert seen == sorted(seen) and len({total for _, total in seen}) == 1
+    assert all(done <= total for done, total in seen)
+
+
+def test_exception_in_progress(large: gufo.Model, tmp_path: Path) -> None:
+    def fail(done: int, total: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        large.quantize(tmp_path / "out.gguf", "IQ4_XS", progress=fail)
+    assert os.listdir(tmp_path) == []
+
+
+def test_interrupt(large: gufo.Model, tmp_path: Path) -> None:
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        large.quantize(tmp_path / "out.gguf", "IQ4_XS", effort="high", threads=1)
+        time.sleep(5)  # where it was faster than the timer
+    assert time.monotonic() - begin < 30
+    assert os.listdir(tmp_path) == []
+
+
+def test_two_at_once(path: Path, tmp_path: Path) -> None:
+    with gufo.open(path) as model:
+        threads = [
+            threading.Thread(target=model.quantize, args=(tmp_path / f"{i}.gguf", "Q4_K_M")) for i in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len({(tmp_path / f"{i}.gguf").read_bytes() for i in range(4)}) == 1
+
+
+# ---- models in other formats ---------------------------------------------------------------------
+
+needs_import = pytest.mark.skipif("import" not in gufo._core.features, reason="a minimal build")
+
+
+@needs_import
+@pytest.mark.parametrize("type", [None, "Q8_0", "Q4_K_M", "F32"])
+def test_convert(tmp_path: Path, type: str | None) -> None:
+    folder = making.checkpoint(tmp_path / "checkpoint", width=256)
+    job = gufo.convert(folder, tmp_path / "ours.gguf", type, no_vocabulary=True)
+    command("convert", "--no-vocab", folder, tmp_path / "theirs.gguf", type or "auto")
+    assert (tmp_path / "ours.gguf").read_bytes() == (tmp_path / "theirs.gguf").read_bytes()
+    assert job.files[0].path == str(tmp_path / "ours.gguf")
+
+
+@needs_import
+def test_folder(tmp_path: Path) -> None:
+    folder = making.checkpoint(tmp_path / "checkpoint")
+    with pytest.raises(gufo.Error, match="vocabulary"):
+        gufo.open(folder)
+    with pytest.raises(gufo.Error):
+        gufo.open(tmp_path)
+    model = gufo.models.open_foreign(folder, "checkpoint", {"flags": gufo._core.CHECKPOINT_NO_VOCABULARY})
+    assert model.architecture == "llama" and model.origin is not None
+    assert model.origin["container"] == "safetensors"
+    assert model.tensors["output.weight"].type == "F16" and model.tensors["output.weight"].offset is None
+    stored = (folder / "model.safetensors").read_bytes()[-2:]
+    assert model.tensors["blk.1.ffn_down.weight"].numpy().astype("<f2").tobytes()[-2:] == stored
+    with pytest.raises(ValueError):
+        model.edit()
+    with pytest.raises(gufo.Error):
+        model.quantize(folder / "config.json", "Q8_0", replace=True)
+
+
+@pytest.mark.skipif("import" in gufo._core.features, reason="not a minimal build")
+def test_folder_needs_a_library(tmp_path: Path) -> None:
+    for call in (lambda: gufo.open(tmp_path), lambda: gufo.convert(tmp_path, tmp_path / "out.gguf")):
+        with pytest.raises(gufo.Error, match="training frameworks"):
+            call()
