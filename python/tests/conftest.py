@@ -10,6 +10,14 @@ from types import ModuleType
 
 import pytest
 
+try:
+    from hypothesis import settings
+except ImportError:
+    pass
+else:  # the same examples each time; a loaded machine is no fault
+    settings.register_profile("gufo", derandomize=True, database=None, deadline=None)
+    settings.load_profile("gufo")
+
 
 def take_modules(package: str) -> dict[str, ModuleType]:
     """Takes a package and what is in it out of sys.modules."""

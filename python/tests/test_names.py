@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 from types import ModuleType
 
@@ -50,3 +51,15 @@ def test_star_leaves_builtins_alone() -> None:
     for package in (gufo, gguf):
         assert set(NAMES) - set(package.__all__) == set()
         assert {"open", "convert", "Error"} <= set(dir(package)) - set(package.__all__)
+
+
+def test_version_of_gguf(tmp_path: Path) -> None:
+    pytest.importorskip("setuptools")
+    folder = Path(__file__).parents[1] / "gguf"
+    (tmp_path / "info").mkdir()
+    command = [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", str(tmp_path / "info"),
+               "build_py", "--build-lib", str(tmp_path / "built")]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    found = {str(built.metadata["Name"]): built.version for built in distributions(path=[str(tmp_path / "built")])}
+    assert found == {"gguf": gguf.__version__}
+    assert tuple(map(int, gguf.__version__.split("."))) >= (0, 19)

@@ -9,6 +9,9 @@ else:
     def __getattr__(name):
         return getattr(gufo, name)
 
+# Of the gguf that this package stands for: programs compare it with what they need.
+__version__ = "0.19.0"
+
 
 def __dir__() -> list[str]:
     return dir(gufo)
