@@ -119,7 +119,6 @@ typedef struct gufo_vocab_facts {
     bool space_prefix;                   /* a space is put before a text */
     bool clean_spaces;                   /* decoding removes spaces before punctuation */
     bool ignore_merges;                  /* a piece that is a token is not merged, or none is */
-    bool spans;                          /* GUFO_TOKENIZE_SPANS is known */
     /* How ids differ from those of the tokenizer that the model was trained with, and that
      * GUFO_VOCAB_ORIGINAL gives: one sentence; NULL: no difference is known. */
     const char *original;
@@ -165,7 +164,7 @@ GUFO_API uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text);
 
 /* ==== Part 3: encoding ======================================================================= */
 
-/* A stretch of a text, in bytes from its begin. */
+/* A stretch of a text, in bytes from its begin, parts that came before counted. */
 typedef struct gufo_span {
     uint64_t begin, end;
 } gufo_span;
@@ -174,7 +173,7 @@ typedef struct gufo_span {
  * use.  Setting `count` to 0 empties it and keeps its memory.  Freed with gufo_ids_free. */
 typedef struct gufo_ids {
     uint32_t *ids;
-    gufo_span *spans; /* with GUFO_TOKENIZE_SPANS: the bytes that each id covers; else NULL */
+    gufo_span *spans; /* with GUFO_TOKENIZE_SPANS: the bytes that each id stands for; else NULL */
     size_t count, room;
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_ids;
@@ -186,8 +185,9 @@ typedef enum gufo_tokenize_flags {
     GUFO_TOKENIZE_ADD_SPECIAL = 1, /* BOS, EOS and SEP, as the vocabulary's flags say */
     /* The texts of control tokens in the text become these tokens.  Not for text from strangers. */
     GUFO_TOKENIZE_PARSE_SPECIAL = 2,
-    /* Fills the list's `spans`; a token that is added around the text has the span 0, 0.  Tokenizers of
-     * Hugging Face alone. */
+    /* Fills the list's `spans`.  A token stands for whole characters: one that is a part of a character
+     * has its span, one for a space that was put before a character, too.  A token that is added
+     * around the text has the span 0, 0 (docs/tokenizers.md has the rules). */
     GUFO_TOKENIZE_SPANS = 4,
 } gufo_tokenize_flags;
 
@@ -207,10 +207,11 @@ typedef struct gufo_tokenize_event {
     gufo_tokenize_event_kind kind;
     /* As the algorithm sees it: normalised, in the alphabet of bytes ...; lives as long as the call. */
     gufo_str text;
-    uint32_t id;  /* of a token; GUFO_NO_TOKEN if the text is not one */
-    size_t left;  /* bytes of `text` */
-    double score; /* of a merge: its rank (BPE) or score (SPM); of a token: its score (UGM) */
-    uint64_t reserved[4];
+    uint32_t id;    /* of a token; GUFO_NO_TOKEN if the text is not one */
+    size_t left;    /* bytes of `text` */
+    double score;   /* of a merge: its rank (BPE) or score (SPM); of a token: its score (UGM) */
+    gufo_span span; /* what `text` stands for */
+    uint64_t reserved[2];
 } gufo_tokenize_event;
 
 /* Takes a step; called in the order of the text by the thread that encodes. */

@@ -88,7 +88,6 @@ static const field facts_fields[] = {
     {"size", FIELD_U32, offsetof(gufo_vocab_facts, size)},
     {"add_bos", FIELD_BOOL, offsetof(gufo_vocab_facts, add_bos)},
     {"add_eos", FIELD_BOOL, offsetof(gufo_vocab_facts, add_eos)},
-    {"spans", FIELD_BOOL, offsetof(gufo_vocab_facts, spans)},
     {"original", FIELD_TEXT, offsetof(gufo_vocab_facts, original)},
     {0}};
 

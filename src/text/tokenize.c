@@ -18,7 +18,7 @@
 #include "gufo/vocab.h"
 #include "text/opening/special_list.h"
 #include "text/pipeline/pipeline.h"
-#include "text/tokenizers/algorithm.h"
+#include "text/tokenizers/trace.h"
 #include "text/vocabulary/vocabulary.h"
 
 /* ==== work: what is to be encoded, in order, by one thread or by several ===================== */
@@ -26,10 +26,11 @@
 /* Each thread takes runs of items of about WORK_PART bytes, and the ids of the runs are joined in
  * their order: so ids do not depend on threads.  How a part is encoded, algorithms know (tokenizers/). */
 
-/* A part, or a token that is in the text. */
+/* A part, or a token, whose text in the whole one is that of `part`. */
 typedef struct work_item {
     fragment_part part;
-    uint32_t id; /* GUFO_NO_TOKEN: a part */
+    uint64_t begin; /* of the part, in the whole text */
+    uint32_t id;    /* GUFO_NO_TOKEN: a part */
 } work_item;
 
 typedef struct work_list {
@@ -67,17 +68,28 @@ static bool work_is_enough(const work_list *list)
 
 /* ---- items ---------------------------------------------------------------------------------- */
 
-static gufo_status encode_special(const tokenizing *t, uint32_t id, gufo_ids *out,
+static gufo_status encode_special(const tokenizing *t, const work_item *item, gufo_ids *out,
                                   gufo_error *error)
 {
     const gufo_tokenize_event event = {
-        .kind = GUFO_TOKENIZE_SPECIAL, .text = vocab_text(t->vocab, id), .id = id};
+        .kind = GUFO_TOKENIZE_SPECIAL, .text = vocab_text(t->vocab, item->id), .id = item->id};
+    bool done = t->traced ? trace_token(t, out, event, (gufo_span){0, item->part.text.len})
+                          : ids_add(out, item->id);
 
-    if (!ids_add(out, id))
-        return fail_memory(error);
-    if (t->watch != NULL)
-        t->watch(t->watch_context, &event);
-    return GUFO_OK;
+    return done ? GUFO_OK : fail_memory(error);
+}
+
+static gufo_status encode_item(tokenizing *t, const work_item *item, gufo_ids *out,
+                               gufo_error *error)
+{
+    t->begin = item->begin;
+    if (item->id != GUFO_NO_TOKEN)
+        return encode_special(t, item, out, error);
+    if (t->traced && item->part.text.len > UINT32_MAX)
+        return refuse(error, GUFO_E_LIMIT,
+                      "a stretch of %s bytes, which cannot be cut, is too long for spans",
+                      GROUPED(item->part.text.len));
+    return t->vocab->algorithm->encode(t, item->part, out, error);
 }
 
 static gufo_status encode_items(tokenizing *t, const work_item *items, uint64_t count,
@@ -86,9 +98,7 @@ static gufo_status encode_items(tokenizing *t, const work_item *items, uint64_t 
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; status == GUFO_OK && i < count; i++)
-        status = items[i].id != GUFO_NO_TOKEN
-                     ? encode_special(t, items[i].id, out, error)
-                     : t->vocab->algorithm->encode(t, items[i].part, out, error);
+        status = encode_item(t, &items[i], out, error);
     return status;
 }
 
@@ -124,11 +134,8 @@ static gufo_status take_ids(void *context, uint64_t index, const void *result, g
     gufo_ids *ids = &w->runs[index].ids;
 
     (void)result;
-    if (!ids_reserve(w->out, ids->count))
+    if (!ids_append(w->out, ids))
         return fail_memory(error);
-    if (ids->count > 0)
-        memcpy(w->out->ids + w->out->count, ids->ids, ids->count * sizeof *ids->ids);
-    w->out->count += ids->count;
     gufo_ids_free(ids);
     return GUFO_OK;
 }
@@ -200,6 +207,7 @@ struct gufo_tokenizer {
     work_list work;
     buffer waiting; /* text whose ids are not certain yet */
     size_t window;  /* bytes to wait for before looking at them */
+    uint64_t at;    /* bytes of the text whose items were added */
     bool begun;     /* the ids before the text are written */
     bool open;      /* the last part ended inside a fragment */
 };
@@ -240,16 +248,22 @@ static gufo_status add_stretch(gufo_tokenizer *k, gufo_str text, bool last, gufo
         size_t size = part_size(k->vocab, text);
         fragment_part part = {{text.data, size}, !k->open, last && size == text.len};
 
-        status = add_work(k, (work_item){part, GUFO_NO_TOKEN}, out, error);
+        status = add_work(k, (work_item){part, k->at, GUFO_NO_TOKEN}, out, error);
+        k->at += size;
         k->open = !part.last;
         text = str_from(text, size);
     } while (status == GUFO_OK && text.len > 0);
     return status;
 }
 
-static gufo_status add_special(gufo_tokenizer *k, uint32_t id, gufo_ids *out, gufo_error *error)
+/* A token that is in the text, here. */
+static gufo_status add_hit(gufo_tokenizer *k, uint32_t id, gufo_str text, gufo_ids *out,
+                           gufo_error *error)
 {
-    return add_work(k, (work_item){.id = id}, out, error);
+    const work_item item = {.part.text = text, .begin = k->at, .id = id};
+
+    k->at += text.len;
+    return add_work(k, item, out, error);
 }
 
 /* Adds what is certain of `text`; *used is how many bytes that is: all of them if the text ends here
@@ -266,7 +280,8 @@ static gufo_status add_text(gufo_tokenizer *k, gufo_str text, bool final, size_t
     while ((status = special_scan_next(&scan, &hit, error)) == GUFO_OK && hit.found) {
         status = add_stretch(k, (gufo_str){text.data + at, hit.begin - at}, true, out, error);
         if (status == GUFO_OK)
-            status = add_special(k, hit.id, out, error);
+            status = add_hit(k, hit.id, (gufo_str){text.data + hit.begin, hit.end - hit.begin}, out,
+                             error);
         if (status != GUFO_OK)
             break;
         at = hit.end;
@@ -294,7 +309,7 @@ static gufo_status add_role(gufo_tokenizer *k, gufo_special role, gufo_ids *out,
         return refuse(error, GUFO_E_MALFORMED,
                       "the vocabulary says that texts get a %s token, but not which one it is",
                       gufo_special_name(role));
-    return add_special(k, id, out, error);
+    return add_work(k, (work_item){.id = id}, out, error);
 }
 
 static gufo_status begin_text(gufo_tokenizer *k, gufo_ids *out, gufo_error *error)
@@ -315,6 +330,7 @@ static gufo_status end_text(gufo_tokenizer *k, gufo_ids *out, gufo_error *error)
     const gufo_vocab *v = k->vocab;
 
     k->begun = false;
+    k->at = 0;
     if ((k->options.flags & GUFO_TOKENIZE_ADD_SPECIAL) == 0)
         return GUFO_OK;
     if (v->frame == FRAME_ALWAYS)
@@ -424,8 +440,7 @@ gufo_status gufo_tokenizer_end(gufo_tokenizer *tokenizer, gufo_ids *out, gufo_er
 
 /* ---- tokenizers ----------------------------------------------------------------------------- */
 
-static gufo_status check_options(const gufo_vocab *vocab, const gufo_tokenize_options *options,
-                                 gufo_error *error)
+static gufo_status check_options(const gufo_tokenize_options *options, gufo_error *error)
 {
     gufo_status status =
         flags_check(options->flags,
@@ -434,9 +449,6 @@ static gufo_status check_options(const gufo_vocab *vocab, const gufo_tokenize_op
 
     if (status == GUFO_OK)
         status = reserved_check(options->reserved, "gufo_tokenize_options", error);
-    if (status == GUFO_OK && (options->flags & GUFO_TOKENIZE_SPANS) != 0 && vocab->pipeline == NULL)
-        status = refuse(error, GUFO_E_ARGUMENT,
-                        "spans are only known for the rules of a tokenizer.json");
     return status;
 }
 
@@ -452,6 +464,7 @@ static unsigned workers_of(const gufo_tokenizer *k)
 static gufo_status make_workers(gufo_tokenizer *k, gufo_error *error)
 {
     const token_algorithm *algorithm = k->vocab->algorithm;
+    bool spans = (k->options.flags & GUFO_TOKENIZE_SPANS) != 0;
 
     if (k->vocab->pipeline != NULL) {
         k->pipeline = pipeline_scratch_new(k->vocab->pipeline, &k->allocator, error);
@@ -465,7 +478,9 @@ static gufo_status make_workers(gufo_tokenizer *k, gufo_error *error)
         k->work.workers[i] = (tokenizing){.vocab = k->vocab,
                                           .allocator = &k->allocator,
                                           .watch = k->options.watch,
-                                          .watch_context = k->options.watch_context};
+                                          .watch_context = k->options.watch_context,
+                                          .spans = spans,
+                                          .traced = spans || k->options.watch != NULL};
         if (algorithm->scratch_new == NULL)
             continue;
         k->work.workers[i].scratch = algorithm->scratch_new(k->vocab, &k->allocator, error);
@@ -484,7 +499,7 @@ gufo_tokenizer *gufo_tokenizer_new(const gufo_vocab *vocab, const gufo_tokenize_
 
     if (options == NULL)
         options = &none;
-    if (check_options(vocab, options, error) != GUFO_OK)
+    if (check_options(options, error) != GUFO_OK)
         return NULL;
     if (options->run != NULL && options->run->allocator != NULL)
         allocator = options->run->allocator;

@@ -45,10 +45,10 @@ w'
     same_error "gufo: warning: '-' is tokenized as text; without TEXT gufo reads standard input"
 }
 
-@test "tokenize --json: bytes that are not UTF-8 as base64" {
+@test "tokenize --json: what each token stands for; bytes that are not UTF-8 as base64" {
     make_spm m.gguf
     run -0 gufo tokenize --json m.gguf $'hello\xff'
-    same '{"path":"m.gguf","tokens":[{"id":1,"piece":"<s>"},{"id":271,"piece":" hello"},{"id":258,"piece":{"base64":"/w=="}}],"count":3}'
+    same '{"path":"m.gguf","tokens":[{"id":1,"piece":"<s>","span":[0,0]},{"id":271,"piece":" hello","span":[0,5]},{"id":258,"piece":{"base64":"/w=="},"span":[5,6]}],"count":3}'
     run -0 gufo tokenize --json --no-bos m.gguf ''
     same '{"path":"m.gguf","tokens":[],"count":0}'
 }
@@ -107,7 +107,7 @@ piece    "Ġw"
   token  "Ġw"  13
 special  "<|end|>"  14'
     run -0 gufo tokenize --explain --json b.gguf 'he'
-    same '{"path":"b.gguf","steps":[{"step":"piece","text":"he"},{"step":"merge","text":"he","left":"h","right":"e","rank":0},{"step":"token","text":"he","id":10}],"count":1}'
+    same '{"path":"b.gguf","steps":[{"step":"piece","text":"he","span":[0,2]},{"step":"merge","text":"he","left":"h","right":"e","rank":0,"span":[0,2]},{"step":"token","text":"he","id":10,"span":[0,2]}],"count":1}'
 }
 
 @test "tokenize --batch: a line of ids for each line of JSON" {

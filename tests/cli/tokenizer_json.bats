@@ -135,7 +135,9 @@ JSON
   merge  "a" + "ab"  rank 1
   token  "aab"  5'
     run -0 gufo tokenize --explain --json m ab
-    same '{"path":"m","steps":[{"step":"piece","text":"ab"},{"step":"token","text":"a","id":0},{"step":"token","text":"b","id":2}],"count":2}'
+    same '{"path":"m","steps":[{"step":"piece","text":"ab","span":[0,2]},{"step":"token","text":"a","id":0,"span":[0,1]},{"step":"token","text":"b","id":2,"span":[1,2]}],"count":2}'
+    run -0 gufo tokenize --explain --json m aab
+    [[ $output == *'{"step":"merge","text":"##ab","left":"##a","right":"b","rank":0,"span":[1,3]}'* ]]
 }
 
 @test "tokenize: an error in a folder names the file" {

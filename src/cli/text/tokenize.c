@@ -277,7 +277,7 @@ static int open_vocabulary(tokenization *t)
 static int make_tokenizer(tokenization *t)
 {
     const tokenize_options *o = t->options;
-    bool spans = t->form == TOKENS_JSON && gufo_vocab_describe(t->vocab).spans;
+    bool spans = t->form == TOKENS_JSON;
     gufo_tokenize_options options = {.flags = (t->adds_special ? GUFO_TOKENIZE_ADD_SPECIAL : 0) |
                                               (o->no_special ? 0 : GUFO_TOKENIZE_PARSE_SPECIAL) |
                                               (spans ? GUFO_TOKENIZE_SPANS : 0),

@@ -183,6 +183,7 @@ typedef struct step_row {
     uint64_t rank;
     float score;
     uint32_t id;
+    record_list span;
 } step_row;
 
 enum { MERGES = 1, TOKENS = 2 }; /* parts: of steps of these kinds */
@@ -196,6 +197,7 @@ static const record_field step_fields[] = {
     {"score", NULL, RECORD_SINGLE, RECORD_AT(step_row, score), RECORD_GIVEN(step_row, has_score)},
     {"id", NULL, RECORD_PLAIN, RECORD_AT(step_row, id), RECORD_KNOWN(step_row, is_token),
      .part = TOKENS},
+    {"span", NULL, RECORD_LIST, RECORD_AT(step_row, span), .of = &record_numbers},
 };
 static const record_type merge_type = RECORD_OF(step_row, step_fields, MERGES),
                          piece_type = RECORD_OF(step_row, step_fields, 0),
@@ -204,6 +206,7 @@ static const record_type merge_type = RECORD_OF(step_row, step_fields, MERGES),
 static void write_step(token_writer *w, const gufo_tokenize_event *event)
 {
     const char *name = number_name(w, event);
+    const uint64_t ends[2] = {event->span.begin, event->span.end};
     const size_t left = event->kind == GUFO_TOKENIZE_MERGE ? event->left : event->text.len;
     step_row row = {.step = step_names[event->kind],
                     .text = event->text,
@@ -212,7 +215,8 @@ static void write_step(token_writer *w, const gufo_tokenize_event *event)
                     .has_rank = name != NULL && is_rank(name),
                     .has_score = name != NULL && !is_rank(name),
                     .is_token = event->id != GUFO_NO_TOKEN,
-                    .id = event->id};
+                    .id = event->id,
+                    .span = {.items = ends, .count = 2}};
 
     if (row.has_rank)
         row.rank = (uint64_t)event->score;

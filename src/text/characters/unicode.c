@@ -567,15 +567,44 @@ static utf8proc_int32_t *compose(const gufo_allocator *allocator, gufo_str text,
     return characters;
 }
 
-bool add_composed(gufo_text *out, gufo_str text)
+static bool add_points(gufo_text *out, const point_list *points, origin_list *origins)
+{
+    bool done = true;
+
+    for (uint64_t i = 0; done && i < points->count; i++) {
+        char text[4];
+        size_t size = lenient_encode(points->list[i].code_point, text);
+
+        done = text_add(out, text, size) && origins_add(origins, points->list[i].origin, size);
+    }
+    return done;
+}
+
+/* The same with origins. */
+static bool compose_with_origins(gufo_text *out, gufo_str text, origin_list *origins)
+{
+    point_list points = {.allocator = mem_allocator(out->allocator)};
+    bool done = true;
+
+    for (size_t at = 0, size; done && at < text.len; at += size) {
+        uint32_t code_point = utf8_next(text.data + at, &size);
+
+        done = points_add(&points, code_point, (text_origin){(uint32_t)at, (uint32_t)(at + size)});
+    }
+    done = done && points_normalize(&points, true) && add_points(out, &points, origins);
+    points_free(&points);
+    return done;
+}
+
+bool add_composed(gufo_text *out, gufo_str text, origin_list *origins)
 {
     const gufo_allocator *allocator = mem_allocator(out->allocator);
     utf8proc_int32_t *characters;
     utf8proc_ssize_t count;
     bool done;
 
-    if (gufo_utf8_valid_prefix(text) < text.len)
-        return text_add(out, text.data, text.len);
+    if (origins != NULL)
+        return compose_with_origins(out, text, origins);
     characters = compose(allocator, text, &count);
     done = characters != NULL && (uint64_t)count <= SIZE_MAX / 4 &&
            text_reserve(out, (size_t)count * 4);

@@ -3,7 +3,7 @@
 #define TEXT_UNICODE_H
 
 #include "base/buffer.h"
-#include "gufo/base.h"
+#include "text/characters/origins.h"
 
 /* ---- sets of code points as lists of ranges, and the properties of Unicode by name ---------- */
 
@@ -137,7 +137,8 @@ size_t grapheme_end(const code_map *classes, gufo_str text, size_t at);
 
 /* ---- form NFC ------------------------------------------------------------------------------- */
 
-/* Appends a text in form NFC; one that is not UTF-8 as it is.  False without memory. */
-bool add_composed(gufo_text *out, gufo_str text);
+/* Appends a text, which is UTF-8, in form NFC; `origins` (may be NULL) gets those of its bytes.  False
+ * without memory. */
+bool add_composed(gufo_text *out, gufo_str text, origin_list *origins);
 
 #endif

@@ -182,7 +182,6 @@ gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab)
         .space_prefix = v->space_prefix,
         .clean_spaces = v->clean_spaces,
         .ignore_merges = v->ignore_merges,
-        .spans = v->pipeline != NULL,
         .original = v->differs};
 
     for (unsigned role = 0; role < GUFO_SPECIAL_ROOM; role++)

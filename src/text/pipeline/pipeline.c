@@ -395,9 +395,11 @@ void pipeline_scratch_free(pipeline_scratch *s)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-static void watch(const encoding *e, gufo_tokenize_event_kind kind, gufo_str text, uint32_t id)
+static void watch(const encoding *e, gufo_tokenize_event_kind kind, gufo_str text, uint32_t id,
+                  text_origin range)
 {
-    const gufo_tokenize_event event = {.kind = kind, .text = text, .id = id};
+    const gufo_tokenize_event event = {
+        .kind = kind, .text = text, .id = id, .span = {range.begin, range.end}};
 
     if (e->request->watch != NULL)
         e->request->watch(e->request->watch_context, &event);
@@ -439,9 +441,9 @@ static gufo_status add_match(const encoding *e, const work_text *text, const add
     gufo_str content = {text->data + match->begin, match->end - match->begin};
     text_origin span = {0, 0};
 
-    if (e->request->spans)
+    if (wants_tokens(e))
         span = work_text_origin(text, match->begin, match->end);
-    watch(e, GUFO_TOKENIZE_SPECIAL, match->token->content, match->token->id);
+    watch(e, GUFO_TOKENIZE_SPECIAL, match->token->content, match->token->id, span);
     return add_token(e, match->token->id, span, content);
 }
 
@@ -450,12 +452,25 @@ static gufo_str text_of_token(const gufo_vocab *v, uint32_t id)
     return id < v->size ? vocab_text(v, id) : (gufo_str){"", 0};
 }
 
-static void watch_merge(void *context, uint32_t left, uint32_t id, uint32_t rank)
+/* Who watches the merges of a piece. */
+typedef struct piece_watch {
+    const encoding *e;
+    const work_text *text;
+    const text_piece *piece;
+} piece_watch;
+
+static void watch_merge(void *context, uint32_t left, model_token merged, uint32_t rank)
 {
-    const encoding *e = context;
+    const piece_watch *w = context;
+    const encoding *e = w->e;
     const gufo_vocab *v = e->request->vocab;
-    gufo_tokenize_event event = {
-        .kind = GUFO_TOKENIZE_MERGE, .text = text_of_token(v, id), .id = id, .score = rank};
+    text_origin range =
+        work_text_origin(w->text, w->piece->begin + merged.begin, w->piece->begin + merged.end);
+    gufo_tokenize_event event = {.kind = GUFO_TOKENIZE_MERGE,
+                                 .text = text_of_token(v, merged.id),
+                                 .id = merged.id,
+                                 .score = rank,
+                                 .span = {range.begin, range.end}};
 
     event.left = text_of_token(v, left).len;
     if (event.left > event.text.len) /* an added token has another text and this id */
@@ -470,21 +485,22 @@ static gufo_status add_tokens(const encoding *e, const text_piece *piece)
     const work_text *text = &s->pieces.text;
     gufo_str bytes = {text->data + piece->begin, piece->end - piece->begin};
     uint32_t verbatim = token_model_verbatim(e->pipeline->model);
+    const piece_watch watched = {e, text, piece};
     gufo_status status;
 
-    watch(e, GUFO_TOKENIZE_PIECE, bytes, GUFO_NO_TOKEN);
+    watch(e, GUFO_TOKENIZE_PIECE, bytes, GUFO_NO_TOKEN,
+          work_text_origin(text, piece->begin, piece->end));
     s->tokens.count = 0;
     s->tokens.watch = e->request->watch != NULL ? watch_merge : NULL;
-    s->tokens.watch_context = (void *)e;
+    s->tokens.watch_context = (void *)&watched;
     status = token_model_encode(e->pipeline->model, s->model, bytes, &s->tokens, e->error);
     for (uint64_t i = 0; status == GUFO_OK && i < s->tokens.count; i++) {
         const model_token *token = &s->tokens.list[i];
         gufo_str part = {bytes.data + token->begin, token->end - token->begin};
-        text_origin span = {0, 0};
+        text_origin span =
+            work_text_origin(text, piece->begin + token->begin, piece->begin + token->end);
 
-        if (e->request->spans)
-            span = work_text_origin(text, piece->begin + token->begin, piece->begin + token->end);
-        watch(e, GUFO_TOKENIZE_TOKEN, part, token->id);
+        watch(e, GUFO_TOKENIZE_TOKEN, part, token->id, span);
         status =
             add_token(e, token->id, span,
                       token->id == verbatim ? part : text_of_token(e->request->vocab, token->id));
@@ -575,7 +591,7 @@ static gufo_status take_text(const encoding *e, gufo_str text)
 
     whole->len = 0;
     whole->keeps_origins =
-        e->request->spans || pre_tokenizer_needs_origins(e->pipeline->pre_tokenizer);
+        wants_tokens(e) || pre_tokenizer_needs_origins(e->pipeline->pre_tokenizer);
     if (text.len > UINT32_MAX / 2)
         return refuse(
             e->error, GUFO_E_LIMIT,

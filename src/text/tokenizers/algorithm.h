@@ -17,6 +17,9 @@ typedef struct tokenizing {
     algorithm_scratch *scratch; /* of the algorithm */
     gufo_tokenize_watch *watch; /* NULL: no steps are shown */
     void *watch_context;
+    bool spans;     /* tokens have spans */
+    bool traced;    /* steps are shown or tokens have spans: trace.h */
+    uint64_t begin; /* of the part, in the whole text */
 } tokenizing;
 
 /* A part of a fragment. */

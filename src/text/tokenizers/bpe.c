@@ -16,14 +16,15 @@
 #include "text/characters/byte_alphabet.h"
 #include "text/characters/characters.h"
 #include "text/characters/escapes.h"
+#include "text/characters/origins.h"
 #include "text/characters/unicode.h"
 #include "text/pretokenizers/pre_rules.h"
 #include "text/pretokenizers/pretokenizer.h"
-#include "text/tokenizers/algorithm.h"
 #include "text/tokenizers/byte_pairs.h"
 #include "text/tokenizers/merge_table.h"
 #include "text/tokenizers/merging.h"
 #include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/trace.h"
 #include "text/vocabulary/vocabulary.h"
 
 typedef struct bpe_tables {
@@ -48,6 +49,12 @@ struct algorithm_scratch {
     buffer shown, offsets; /* the piece as tokens spell it; where each byte is in that */
     tokenizing *work;
     gufo_ids *out;
+
+    /* Where tokens are traced. */
+    origin_list origins;      /* of the text that is cut into pieces */
+    origin_list escaped_from; /* of the piece with U+2581 for spaces */
+    const char *first_piece;
+    const text_origin *from; /* of the piece at hand */
 };
 
 /* ==== the ids of one piece: from the cache, as a whole, or by merging its symbols ============ */
@@ -55,12 +62,6 @@ struct algorithm_scratch {
 #define LONGEST_PIECE ((size_t)256 << 20)
 
 /* ---- what the caller watches ---------------------------------------------------------------- */
-
-static void show(const algorithm_scratch *s, gufo_tokenize_event event)
-{
-    if (s->work->watch != NULL)
-        s->work->watch(s->work->watch_context, &event);
-}
 
 /* The text of a stretch of the piece, as tokens spell it. */
 static gufo_str shown_text(const algorithm_scratch *s, uint32_t begin, uint32_t end)
@@ -99,36 +100,66 @@ static void show_merge(void *context, const merge_part *left, const merge_part *
     const algorithm_scratch *s = context;
     uint32_t result = s->merging.table->results[left->rank];
 
-    show(s, (gufo_tokenize_event){.kind = GUFO_TOKENIZE_MERGE,
-                                  .text = shown_text(s, left->begin, end),
-                                  .left = shown_text(s, left->begin, right->begin).len,
-                                  .id = result < s->vocab->size ? result : GUFO_NO_TOKEN,
-                                  .score = left->rank});
+    trace_step(s->work,
+               (gufo_tokenize_event){.kind = GUFO_TOKENIZE_MERGE,
+                                     .text = shown_text(s, left->begin, end),
+                                     .left = shown_text(s, left->begin, right->begin).len,
+                                     .id = result < s->vocab->size ? result : GUFO_NO_TOKEN,
+                                     .score = left->rank},
+               origins_range(s->from, left->begin, end));
+}
+
+/* Shows the piece, and finds out what its bytes stand for; `raw` is as it was cut off, `piece` with
+ * spaces escaped. */
+static gufo_status trace_piece(algorithm_scratch *s, gufo_str raw, gufo_str piece,
+                               gufo_error *error)
+{
+    if (s->first_piece == NULL)
+        s->first_piece = raw.data;
+    s->from = s->origins.list + (raw.data - s->first_piece);
+    if (s->vocab->escape_spaces) {
+        s->escaped_from.count = 0;
+        if (!origins_add_escaped(&s->escaped_from, raw, s->from))
+            return fail_memory(error);
+        s->from = s->escaped_from.list;
+    }
+    if (s->work->watch != NULL)
+        trace_step(s->work,
+                   (gufo_tokenize_event){
+                       .kind = GUFO_TOKENIZE_PIECE, .text = spell(s, piece), .id = GUFO_NO_TOKEN},
+                   origins_range(s->from, 0, piece.len));
+    return GUFO_OK;
 }
 
 /* ---- ids of a piece ------------------------------------------------------------------------- */
 
-static gufo_status add_token(algorithm_scratch *s, uint32_t id, gufo_error *error)
+/* A token for bytes [begin, end) of the piece. */
+static gufo_status add_token(algorithm_scratch *s, uint32_t id, size_t begin, size_t end,
+                             gufo_error *error)
 {
-    if (!ids_add(s->out, id))
-        return fail_memory(error);
-    if (s->work->watch != NULL)
-        show(s, (gufo_tokenize_event){
-                    .kind = GUFO_TOKENIZE_TOKEN, .text = vocab_text(s->vocab, id), .id = id});
-    return GUFO_OK;
+    bool done = !s->work->traced
+                    ? ids_add(s->out, id)
+                    : trace_token(s->work, s->out,
+                                  (gufo_tokenize_event){.kind = GUFO_TOKENIZE_TOKEN,
+                                                        .text = vocab_text(s->vocab, id),
+                                                        .id = id},
+                                  origins_range(s->from, begin, end));
+
+    return done ? GUFO_OK : fail_memory(error);
 }
 
-/* A symbol without token: those of its bytes that have one. */
-static gufo_status add_bytes(algorithm_scratch *s, gufo_str text, gufo_error *error)
+/* A byte of the piece that is in no token, as tokens would spell it: those of its bytes that have
+ * one. */
+static gufo_status add_byte(algorithm_scratch *s, gufo_str shown, size_t at, gufo_error *error)
 {
     const bpe_tables *t = s->vocab->tables;
     gufo_status status = GUFO_OK;
 
-    for (size_t i = 0; i < text.len && status == GUFO_OK; i++) {
-        uint32_t id = t->fallback[(uint8_t)text.data[i]];
+    for (size_t i = 0; i < shown.len && status == GUFO_OK; i++) {
+        uint32_t id = t->fallback[(uint8_t)shown.data[i]];
 
         if (id != GUFO_NO_TOKEN)
-            status = add_token(s, id, error);
+            status = add_token(s, id, at, at + 1, error);
     }
     return status;
 }
@@ -140,13 +171,11 @@ static gufo_status add_symbol(algorithm_scratch *s, gufo_str piece, uint32_t sym
     gufo_status status = GUFO_OK;
 
     if (symbol < s->vocab->size)
-        return add_token(s, symbol, error);
-    if (!s->vocab->byte_alphabet)
-        return add_bytes(s, (gufo_str){piece.data + begin, end - begin}, error);
+        return add_token(s, symbol, begin, end, error);
     for (size_t i = begin; i < end && status == GUFO_OK; i++) {
         uint8_t byte = (uint8_t)piece.data[i];
 
-        status = add_bytes(s, (gufo_str){t->alphabet.text[byte], t->alphabet.len[byte]}, error);
+        status = add_byte(s, (gufo_str){t->alphabet.text[byte], t->alphabet.len[byte]}, i, error);
     }
     return status;
 }
@@ -242,9 +271,10 @@ static gufo_status find_whole(algorithm_scratch *s, gufo_str piece, uint32_t *id
     return GUFO_OK;
 }
 
-static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
+static gufo_status encode_piece(tokenizing *t, gufo_str raw, gufo_ids *out, gufo_error *error)
 {
     algorithm_scratch *s = t->scratch;
+    gufo_str piece = raw;
     uint32_t id;
     gufo_status status;
 
@@ -255,13 +285,13 @@ static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gu
             return fail_memory(error);
         piece = (gufo_str){s->escaped.data, s->escaped.len};
     }
-    if (s->work->watch != NULL)
-        show(s, (gufo_tokenize_event){
-                    .kind = GUFO_TOKENIZE_PIECE, .text = spell(s, piece), .id = GUFO_NO_TOKEN});
-    status = find_whole(s, piece, &id, error);
+    status = t->traced ? trace_piece(s, raw, piece, error) : GUFO_OK;
+    if (status == GUFO_OK)
+        status = find_whole(s, piece, &id, error);
     if (status != GUFO_OK)
         return status;
-    return id != GUFO_NO_TOKEN ? add_token(s, id, error) : merge_piece(s, piece, error);
+    return id != GUFO_NO_TOKEN ? add_token(s, id, 0, piece.len, error)
+                               : merge_piece(s, piece, error);
 }
 
 /* The same for a piece that may be in the cache. */
@@ -280,7 +310,7 @@ static gufo_status add_pieces(void *context, gufo_str piece, gufo_error *error)
     if (piece.len > LONGEST_PIECE)
         return refuse(error, GUFO_E_LIMIT, "a piece of text of %s bytes is too long to be merged",
                       GROUPED(piece.len));
-    if (s->vocab->byte_alphabet || is_newlines(piece) || s->work->watch != NULL)
+    if (s->vocab->byte_alphabet || is_newlines(piece) || s->work->traced)
         return add_piece(s, piece, error);
     for (size_t at = 0, end; at < piece.len && status == GUFO_OK; at = end) {
         end = piece_end(&t->pairs, piece.data, at, piece.len);
@@ -454,6 +484,8 @@ static void free_scratch(algorithm_scratch *s, const gufo_allocator *allocator)
     gufo_text_free(&s->escaped);
     buffer_free(&s->shown);
     buffer_free(&s->offsets);
+    origins_free(&s->origins);
+    origins_free(&s->escaped_from);
     mem_free(allocator, s);
 }
 
@@ -473,6 +505,7 @@ static algorithm_scratch *new_scratch(const gufo_vocab *v, const gufo_allocator 
     s->merging.links.allocator = s->merging.heap.allocator = allocator;
     s->parts.allocator = s->escaped.allocator = s->composed.allocator = allocator;
     s->shown.allocator = s->offsets.allocator = allocator;
+    s->origins.allocator = s->escaped_from.allocator = allocator;
     s->pre = pre_scratch_new(t->pre, allocator, error);
     if (s->pre != NULL)
         return s;
@@ -482,6 +515,18 @@ static algorithm_scratch *new_scratch(const gufo_vocab *v, const gufo_allocator 
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
+/* Puts text in form NFC. */
+static bool compose(algorithm_scratch *s, gufo_str *text)
+{
+    bool traced = s->work->traced;
+
+    s->composed.len = 0;
+    if (!add_composed(&s->composed, *text, traced ? &s->origins : NULL))
+        return false;
+    *text = (gufo_str){s->composed.data, s->composed.len};
+    return true;
+}
+
 static gufo_status encode_bpe(tokenizing *work, fragment_part part, gufo_ids *out,
                               gufo_error *error)
 {
@@ -490,12 +535,12 @@ static gufo_status encode_bpe(tokenizing *work, fragment_part part, gufo_ids *ou
 
     s->work = work;
     s->out = out;
-    if (t->composes) {
-        s->composed.len = 0;
-        if (!add_composed(&s->composed, part.text))
-            return fail_memory(error);
-        part.text = (gufo_str){s->composed.data, s->composed.len};
-    }
+    s->origins.count = 0;
+    s->first_piece = NULL;
+    if (t->composes && gufo_utf8_valid_prefix(part.text) == part.text.len
+            ? !compose(s, &part.text)
+            : work->traced && !origins_add_lenient(&s->origins, part.text, 0))
+        return fail_memory(error);
     return pretokenizer_run(s->pre, part.text, add_pieces, s, error);
 }
 

@@ -101,7 +101,7 @@ static inline bool piece_cache_add(const cached_piece *place, gufo_ids *out)
 /* How an algorithm encodes a piece that is not in the cache. */
 typedef gufo_status piece_encoder(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error);
 
-/* Encodes a piece with what the cache knows; who watches sees all steps. */
+/* Encodes a piece with what the cache knows, unless it is traced. */
 static inline gufo_status piece_cache_encode(piece_cache *cache, piece_encoder *encode,
                                              tokenizing *t, gufo_str piece, gufo_ids *out,
                                              gufo_error *error)
@@ -111,7 +111,7 @@ static inline gufo_status piece_cache_encode(piece_cache *cache, piece_encoder *
     gufo_status status;
     bool found;
 
-    if (piece.len > CACHED_BYTES || t->watch != NULL)
+    if (piece.len > CACHED_BYTES || t->traced)
         return encode(t, piece, out, error);
     place = piece_cache_at(cache, piece, &found);
     if (found)

@@ -10,8 +10,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "text/characters/escapes.h"
-#include "text/tokenizers/algorithm.h"
+#include "text/characters/origins.h"
 #include "text/tokenizers/byte_pairs.h"
+#include "text/tokenizers/trace.h"
 #include "text/vocabulary/trie.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -273,6 +274,7 @@ typedef struct rwkv_tables {
 } rwkv_tables;
 
 struct algorithm_scratch {
+    origin_list origins; /* of the part, where tokens are traced */
     text_stretches stretches;
 };
 
@@ -331,20 +333,23 @@ static algorithm_scratch *rwkv_scratch_new(const gufo_vocab *vocab, const gufo_a
     algorithm_scratch *scratch = mem_alloc(allocator, sizeof *scratch);
 
     (void)vocab;
-    if (scratch == NULL)
+    if (scratch != NULL)
+        scratch->origins = (origin_list){.allocator = allocator};
+    else
         (void)fail_memory(error);
     return scratch;
 }
 
 static void rwkv_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
 {
+    origins_free(&scratch->origins);
     mem_free(allocator, scratch);
 }
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
 /* Where two bytes follow each other in no token, every token ends. */
-static size_t rwkv_cut(const gufo_vocab *vocab, gufo_str text)
+static size_t last_end(const gufo_vocab *vocab, gufo_str text)
 {
     const rwkv_tables *r = vocab->tables;
 
@@ -354,10 +359,32 @@ static size_t rwkv_cut(const gufo_vocab *vocab, gufo_str text)
     return 0;
 }
 
+/* Not inside a character: a token of a part of it stands for all of it. */
+static size_t rwkv_cut(const gufo_vocab *vocab, gufo_str text)
+{
+    const rwkv_tables *r = vocab->tables;
+
+    return last_piece(&r->pairs, text);
+}
+
+static bool add_token(const tokenizing *t, gufo_str text, size_t begin, uint32_t id, gufo_ids *out)
+{
+    const gufo_tokenize_event event = {.kind = GUFO_TOKENIZE_TOKEN, .text = text, .id = id};
+
+    if (!t->traced)
+        return ids_add(out, id);
+    return trace_token(t, out, event,
+                       origins_range(t->scratch->origins.list, begin, begin + text.len));
+}
+
 static gufo_status encode_one_by_one(tokenizing *t, gufo_str text, gufo_ids *out, gufo_error *error)
 {
     const rwkv_tables *r = t->vocab->tables;
     size_t len;
+
+    t->scratch->origins.count = 0;
+    if (t->traced && !origins_add_text(&t->scratch->origins, text, 0))
+        return fail_memory(error);
 
     for (size_t at = 0; at < text.len; at += len) {
         gufo_str rest = {text.data + at, text.len - at};
@@ -370,12 +397,8 @@ static gufo_status encode_one_by_one(tokenizing *t, gufo_str text, gufo_ids *out
             return refuse(error, GUFO_E_MALFORMED,
                           "the vocabulary has no token for byte %02X, and no unknown token",
                           (uint8_t)*rest.data);
-        if (!ids_add(out, id))
+        if (!add_token(t, (gufo_str){rest.data, len}, at, id, out))
             return fail_memory(error);
-        if (t->watch != NULL)
-            t->watch(t->watch_context, &(gufo_tokenize_event){.kind = GUFO_TOKENIZE_TOKEN,
-                                                              .text = {rest.data, len},
-                                                              .id = id});
     }
     return GUFO_OK;
 }
@@ -390,7 +413,7 @@ static bool divide(const gufo_vocab *vocab, gufo_str text, text_stretches *s)
         size_t left = text.len - (size_t)(begin - text.data), len = 0;
 
         if (left >= STRETCH_BYTES + TRIE_HEAD)
-            len = rwkv_cut(vocab, (gufo_str){begin, STRETCH_BYTES});
+            len = last_end(vocab, (gufo_str){begin, STRETCH_BYTES});
         if (len == 0)
             break;
         s->begins[s->count + 1] = begin + len;
@@ -416,7 +439,7 @@ static gufo_status encode_stretches(tokenizing *t, gufo_ids *out, gufo_error *er
 static gufo_status rwkv_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
 {
     const rwkv_tables *r = t->vocab->tables;
-    bool side_by_side = r->longest.pairs != NULL && t->watch == NULL;
+    bool side_by_side = r->longest.pairs != NULL && !t->traced;
     text_stretches *s = &t->scratch->stretches;
     gufo_str rest = part.text;
     gufo_status status = GUFO_OK;

@@ -11,11 +11,13 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "text/characters/characters.h"
 #include "text/characters/escapes.h"
-#include "text/tokenizers/algorithm.h"
+#include "text/characters/origins.h"
 #include "text/tokenizers/byte_pairs.h"
 #include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/trace.h"
 #include "text/vocabulary/trie.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -52,12 +54,19 @@ typedef struct merge_room {
 
 #define NO_SYMBOL UINT32_MAX
 
+/* What is known of a part whose tokens are traced. */
+typedef struct piece_origins {
+    gufo_str part;
+    origin_list raw, escaped; /* of the piece at hand, before and after its spaces are escaped */
+} piece_origins;
+
 typedef struct merging {
     tokenizing *t;
     const trie *tokens;
     gufo_str piece;
     merge_room *room;
     merge_symbol *symbols;
+    const text_origin *origins; /* of the piece, if it is traced */
 } merging;
 
 /* ---- symbols -------------------------------------------------------------------------------- */
@@ -120,8 +129,8 @@ static void show_merge(const merging *m, const merge_symbol *s, uint32_t left)
                                  .left = left,
                                  .score = s->score};
 
-    if (m->t->watch != NULL)
-        m->t->watch(m->t->watch_context, &event);
+    if (m->t->traced)
+        trace_step(m->t, event, origins_range(m->origins, s->start, s->start + s->len));
 }
 
 /* Joins a symbol and the next one. */
@@ -235,9 +244,9 @@ static gufo_status merge_long(merging *m, uint32_t count, gufo_error *error)
 /* Merges a piece, not empty, whose spaces are escaped: the symbols that remain begin with
  * room->symbols[0] and go on with `next`, up to NO_SYMBOL.  GUFO_E_MEMORY, GUFO_E_LIMIT. */
 static gufo_status merge_by_score(tokenizing *t, const trie *tokens, gufo_str piece,
-                                  merge_room *room, gufo_error *error)
+                                  const text_origin *origins, merge_room *room, gufo_error *error)
 {
-    merging m = {t, tokens, piece, room, NULL};
+    merging m = {t, tokens, piece, room, NULL, origins};
     uint32_t count = 0;
     gufo_status status;
 
@@ -272,6 +281,7 @@ struct algorithm_scratch {
     gufo_text escaped; /* the piece that is merged */
     gufo_text first;   /* the first piece of a fragment, with its space */
     merge_room merges;
+    piece_origins origins;
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -331,6 +341,7 @@ static algorithm_scratch *spm_scratch_new(const gufo_vocab *vocab, const gufo_al
     }
     scratch->cache.allocator = allocator;
     scratch->escaped.allocator = scratch->first.allocator = allocator;
+    scratch->origins.raw.allocator = scratch->origins.escaped.allocator = allocator;
     return scratch;
 }
 
@@ -339,21 +350,42 @@ static void spm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *a
     piece_cache_free(&scratch->cache);
     gufo_text_free(&scratch->escaped);
     gufo_text_free(&scratch->first);
+    origins_free(&scratch->origins.raw);
+    origins_free(&scratch->origins.escaped);
     merge_room_free(&scratch->merges, allocator);
     mem_free(allocator, scratch);
 }
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
+/* Finds out what the bytes of the escaped piece stand for.  The space that comes first stands for the
+ * character behind it. */
+static bool find_origins(tokenizing *t, gufo_str piece)
+{
+    piece_origins *o = &t->scratch->origins;
+    bool spaced = piece.data == t->scratch->first.data;
+    gufo_str own = spaced ? str_from(piece, 1) : piece;
+    size_t at = spaced ? 0 : (size_t)(piece.data - o->part.data);
+
+    o->raw.count = o->escaped.count = 0;
+    return (!spaced || origins_add(&o->raw, origin_of_first(o->part, 0), 1)) &&
+           origins_add_text(&o->raw, own, at) &&
+           origins_add_escaped(&o->escaped, piece, o->raw.list);
+}
+
+/* What a stretch of the escaped piece stands for. */
+static gufo_span span_of(const tokenizing *t, gufo_str text)
+{
+    size_t begin = (size_t)(text.data - t->scratch->escaped.data);
+
+    return origins_range(t->scratch->origins.escaped.list, begin, begin + text.len);
+}
+
 static bool add_token(tokenizing *t, gufo_str text, uint32_t id, gufo_ids *out)
 {
-    gufo_tokenize_event event = {.kind = GUFO_TOKENIZE_TOKEN, .text = text, .id = id};
+    const gufo_tokenize_event event = {.kind = GUFO_TOKENIZE_TOKEN, .text = text, .id = id};
 
-    if (!ids_add(out, id))
-        return false;
-    if (t->watch != NULL)
-        t->watch(t->watch_context, &event);
-    return true;
+    return t->traced ? trace_token(t, out, event, span_of(t, text)) : ids_add(out, id);
 }
 
 static bool add_symbol(tokenizing *t, gufo_str text, uint32_t id, gufo_ids *out)
@@ -378,14 +410,16 @@ static gufo_status merge_piece(tokenizing *t, gufo_str piece, gufo_ids *out, guf
     gufo_status status;
 
     scratch->escaped.len = 0;
-    if (!add_escaped(&scratch->escaped, piece))
+    if (!add_escaped(&scratch->escaped, piece) || (t->traced && !find_origins(t, piece)))
         return fail_memory(error);
     piece = (gufo_str){scratch->escaped.data, scratch->escaped.len};
-    if (t->watch != NULL)
-        t->watch(t->watch_context, &(gufo_tokenize_event){.kind = GUFO_TOKENIZE_PIECE,
-                                                          .text = piece,
-                                                          .id = GUFO_NO_TOKEN});
-    status = merge_by_score(t, s->tokens, piece, &scratch->merges, error);
+    if (t->traced)
+        trace_step(
+            t,
+            (gufo_tokenize_event){.kind = GUFO_TOKENIZE_PIECE, .text = piece, .id = GUFO_NO_TOKEN},
+            span_of(t, piece));
+    status =
+        merge_by_score(t, s->tokens, piece, scratch->origins.escaped.list, &scratch->merges, error);
     if (status != GUFO_OK)
         return status;
     symbols = scratch->merges.symbols;
@@ -424,6 +458,7 @@ static gufo_status spm_encode(tokenizing *t, fragment_part part, gufo_ids *out, 
     size_t at = 0;
     gufo_status status = GUFO_OK;
 
+    t->scratch->origins.part = text;
     if (part.first && text.len > 0 && t->vocab->space_prefix)
         status = encode_first(t, text, &at, out, error);
     while (status == GUFO_OK && at < text.len) {

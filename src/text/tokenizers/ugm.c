@@ -14,6 +14,7 @@
 #include "text/characters/escapes.h"
 #include "text/tokenizers/best_path.h"
 #include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/trace.h"
 #include "text/tokenizers/ugm_normalizer.h"
 
 /* ==== places to cut a text =================================================================== */
@@ -173,6 +174,9 @@ struct algorithm_scratch {
     gufo_text normalized, escaped;
     path_room path;
     ugm_state state;
+    const char *part; /* the text of the part at hand */
+    origin_list origins,
+        escaped_from; /* of normalized and of escaped text, where tokens are traced */
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -284,6 +288,7 @@ static algorithm_scratch *ugm_scratch_new(const gufo_vocab *vocab, const gufo_al
     }
     scratch->automaton.allocator = scratch->cache.allocator = allocator;
     scratch->normalized.allocator = scratch->escaped.allocator = allocator;
+    scratch->origins.allocator = scratch->escaped_from.allocator = allocator;
     return scratch;
 }
 
@@ -293,21 +298,31 @@ static void ugm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *a
     piece_cache_free(&scratch->cache);
     gufo_text_free(&scratch->normalized);
     gufo_text_free(&scratch->escaped);
+    origins_free(&scratch->origins);
+    origins_free(&scratch->escaped_from);
     mem_free(allocator, scratch->path.places);
     mem_free(allocator, scratch);
 }
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-static void show(const tokenizing *t, gufo_tokenize_event_kind kind, gufo_str text, uint32_t id)
+/* What a stretch of the escaped text stands for. */
+static gufo_span span_of(const tokenizing *t, gufo_str text)
 {
-    gufo_tokenize_event event = {.kind = kind, .text = text, .id = id};
+    size_t begin = (size_t)(text.data - t->scratch->escaped.data);
 
-    if (t->watch == NULL)
-        return;
-    if (kind == GUFO_TOKENIZE_TOKEN && id < t->vocab->size)
+    return origins_range(t->scratch->escaped_from.list, begin, begin + text.len);
+}
+
+static bool add_token(const tokenizing *t, gufo_str text, uint32_t id, gufo_ids *out)
+{
+    gufo_tokenize_event event = {.kind = GUFO_TOKENIZE_TOKEN, .text = text, .id = id};
+
+    if (!t->traced)
+        return ids_add(out, id);
+    if (id < t->vocab->size)
         event.score = vocab_score(t->vocab, id);
-    t->watch(t->watch_context, &event);
+    return trace_token(t, out, event, span_of(t, text));
 }
 
 /* Appends the ids of the best path; unknown tokens in a row are one. */
@@ -325,12 +340,27 @@ static gufo_status add_path(const tokenizing *t, gufo_str text, gufo_ids *out, g
         if (id == GUFO_NO_TOKEN)
             return refuse(error, GUFO_E_MALFORMED,
                           "the vocabulary has no token for a character, and no unknown token");
-        if (!ids_add(out, id))
+        if (!add_token(t, (gufo_str){text.data + at, end - at}, id, out))
             return fail_memory(error);
-        show(t, GUFO_TOKENIZE_TOKEN, (gufo_str){text.data + at, end - at}, id);
         at = end;
     }
     return GUFO_OK;
+}
+
+/* Fills `normalized`; with origins, where tokens are traced. */
+static bool normalize(const tokenizing *t, gufo_str piece)
+{
+    const ugm_tables *u = t->vocab->tables;
+    algorithm_scratch *s = t->scratch;
+    gufo_text *out = &s->normalized;
+
+    out->len = 0;
+    if (!t->traced)
+        return ugm_normalize(&u->normalizer, piece, &s->state, out);
+    s->origins.count = s->escaped_from.count = 0;
+    return ugm_normalize_traced(&u->normalizer, piece, (size_t)(piece.data - s->part), &s->state,
+                                out, &s->origins) &&
+           origins_add_escaped(&s->escaped_from, (gufo_str){out->data, out->len}, s->origins.list);
 }
 
 static gufo_status search_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
@@ -340,14 +370,18 @@ static gufo_status search_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gu
     gufo_text *normalized = &scratch->normalized, *escaped = &scratch->escaped;
     gufo_status status;
 
-    normalized->len = escaped->len = 0;
-    if (!ugm_normalize(&u->normalizer, piece, &scratch->state, normalized) ||
+    escaped->len = 0;
+    if (!normalize(t, piece) ||
         !add_escaped(escaped, (gufo_str){normalized->data, normalized->len}))
         return fail_memory(error);
     piece = (gufo_str){escaped->data, escaped->len};
     if (piece.len == 0)
         return GUFO_OK;
-    show(t, GUFO_TOKENIZE_PIECE, piece, GUFO_NO_TOKEN);
+    if (t->traced)
+        trace_step(
+            t,
+            (gufo_tokenize_event){.kind = GUFO_TOKENIZE_PIECE, .text = piece, .id = GUFO_NO_TOKEN},
+            span_of(t, piece));
     status = best_path(t, &u->rules, piece, &scratch->path, error);
     return status == GUFO_OK ? add_path(t, piece, out, error) : status;
 }
@@ -397,7 +431,7 @@ static gufo_status encode_quickly(tokenizing *t, gufo_str text, gufo_ids *out, b
     path_automaton *automaton = &t->scratch->automaton;
     gufo_text *normalized = &t->scratch->normalized;
 
-    *done = t->watch == NULL && u->quick && path_automaton_takes(automaton, t, &u->rules, text.len);
+    *done = !t->traced && u->quick && path_automaton_takes(automaton, t, &u->rules, text.len);
     if (!*done)
         return GUFO_OK;
     normalized->len = 0;
@@ -428,6 +462,7 @@ static gufo_status ugm_encode(tokenizing *t, fragment_part part, gufo_ids *out, 
     gufo_str rest = part.text;
     gufo_status status = GUFO_OK;
 
+    t->scratch->part = part.text.data;
     /* A later part begins with a space, behind a word. */
     t->scratch->state = (ugm_state){.prefixed = !part.first};
     while (status == GUFO_OK && rest.len > 0) {

@@ -104,33 +104,37 @@ static size_t user_defined(const ugm_normalizer *n, gufo_str text)
     return n->whole_tokens ? whole : len;
 }
 
-/* Appends a character, or a byte that is none. */
-static size_t put_character(const ugm_normalizer *n, gufo_str text, ugm_state *state,
-                            gufo_text *out)
+/* A character, or what stands for a byte that is none; returns how long it was. */
+static size_t first_character(gufo_str text, gufo_str *written)
 {
     size_t size = 1;
     bool valid = (uint8_t)*text.data < 0x80 ||
                  lenient_decode(text.data, text.len, &size) != 0xfffd || size > 1;
-    gufo_str written = valid ? (gufo_str){text.data, size} : gufo_str_of(REPLACEMENT_CHARACTER);
 
-    if (*text.data == ' ')
-        return put_words(n, written, state, out) ? size : 0;
-    return put_letters(n, written, state, out) ? size : 0;
+    *written = valid ? (gufo_str){text.data, size} : gufo_str_of(REPLACEMENT_CHARACTER);
+    return size;
+}
+
+/* What becomes of the first stretch of a text; returns how long that is. */
+static size_t first_stretch(const ugm_normalizer *n, gufo_str text, gufo_str *written)
+{
+    size_t size = 0;
+
+    *written = (gufo_str){text.data, 0};
+    if (begins_token(n, *text.data))
+        written->len = size = user_defined(n, text);
+    if (size == 0 && charsmap_may_match(&n->map, *text.data, text.len > 1 ? text.data[1] : '\0'))
+        size = charsmap_match(&n->map, text, written);
+    return size > 0 ? size : first_character(text, written);
 }
 
 /* Appends the first stretch of a text; returns how long it was, 0 without memory. */
 static size_t put_stretch(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out)
 {
-    size_t size = 0;
-    gufo_str stretch = {text.data, 0};
+    gufo_str written;
+    size_t size = first_stretch(n, text, &written);
 
-    if (begins_token(n, *text.data))
-        stretch.len = size = user_defined(n, text);
-    if (size == 0 && charsmap_may_match(&n->map, *text.data, text.len > 1 ? text.data[1] : '\0'))
-        size = charsmap_match(&n->map, text, &stretch);
-    if (size == 0)
-        return put_character(n, text, state, out);
-    return put_words(n, stretch, state, out) ? size : 0;
+    return put_words(n, written, state, out) ? size : 0;
 }
 
 /* Writes what eight bytes become, but for spaces that are left out, behind `last`; returns how many
@@ -234,6 +238,52 @@ bool ugm_normalize(const ugm_normalizer *n, gufo_str text, ugm_state *state, guf
         if (size == 0)
             size = put_stretch(n, rest, state, out);
         if (size == 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- with origins --------------------------------------------------------------------------- */
+
+static size_t character_size(gufo_str text)
+{
+    size_t size;
+
+    (void)lenient_decode(text.data, text.len, &size);
+    return size;
+}
+
+/* Appends what a stretch, which begins at `begin`, becomes: character by character. */
+static bool put_traced(const ugm_normalizer *n, gufo_str written, gufo_str stretch, size_t begin,
+                       ugm_state *state, gufo_text *out, origin_list *origins)
+{
+    text_origin origin = origin_of_first(stretch, begin);
+
+    while (written.len > 0) {
+        size_t size = character_size(written), before = out->len;
+
+        if (!put_words(n, (gufo_str){written.data, size}, state, out) ||
+            !origins_add(origins, origin, out->len - before))
+            return false;
+        written = str_from(written, size);
+        size = character_size(stretch);
+        if (size < stretch.len) {
+            stretch = str_from(stretch, size);
+            origin = origin_of_first(stretch, begin += size);
+        }
+    }
+    return true;
+}
+
+bool ugm_normalize_traced(const ugm_normalizer *n, gufo_str text, size_t begin, ugm_state *state,
+                          gufo_text *out, origin_list *origins)
+{
+    for (size_t at = 0, size; at < text.len; at += size) {
+        gufo_str written;
+
+        size = first_stretch(n, str_from(text, at), &written);
+        if (!put_traced(n, written, (gufo_str){text.data + at, size}, begin + at, state, out,
+                        origins))
             return false;
     }
     return true;

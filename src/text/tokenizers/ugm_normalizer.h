@@ -4,6 +4,7 @@
 
 #include "text/tokenizers/charsmap.h"
 #include "base/buffer.h"
+#include "text/characters/origins.h"
 #include "text/vocabulary/trie.h"
 
 typedef struct ugm_normalizer {
@@ -27,5 +28,10 @@ void ugm_normalizer_prepare(ugm_normalizer *n);
 /* Appends a stretch of a fragment, normalized, with ' ' for the U+2581 of a space.  False without
  * memory. */
 bool ugm_normalize(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out);
+/* The same with the origins of what is appended; the text begins at `begin` of the part.  Characters that
+ * replace others stand for these, one by one, further ones for the last; a space that is put before a
+ * character stands for the same as that. */
+bool ugm_normalize_traced(const ugm_normalizer *n, gufo_str text, size_t begin, ugm_state *state,
+                          gufo_text *out, origin_list *origins);
 
 #endif

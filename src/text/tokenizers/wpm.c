@@ -14,6 +14,7 @@
 #include "text/characters/characters.h"
 #include "text/characters/escapes.h"
 #include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/trace.h"
 #include "text/tokenizers/wpm_words.h"
 #include "text/vocabulary/trie.h"
 #include "text/vocabulary/vocabulary.h"
@@ -31,6 +32,7 @@ typedef struct wpm_tables {
 struct algorithm_scratch {
     piece_cache cache;
     wpm_words words;
+    const char *part; /* the text of the part at hand */
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -103,7 +105,10 @@ static algorithm_scratch *wpm_scratch_new(const gufo_vocab *vocab, const gufo_al
                                  .strip_accents = vocab->strip_accents,
                                  .word = {.allocator = allocator},
                                  .text = {.allocator = allocator},
-                                 .points = {.allocator = allocator}};
+                                 .points = {.allocator = allocator},
+                                 .origins = {.allocator = allocator},
+                                 .placed = {.allocator = allocator},
+                                 .placed_points = {.allocator = allocator}};
     return scratch;
 }
 
@@ -123,20 +128,32 @@ typedef struct word_output {
     gufo_status status;
 } word_output;
 
-static void show(const tokenizing *t, gufo_tokenize_event_kind kind, gufo_str text, uint32_t id)
+/* What a stretch of the word stands for. */
+static gufo_span span_of(const tokenizing *t, gufo_str text)
 {
-    if (t->watch != NULL)
-        t->watch(t->watch_context, &(gufo_tokenize_event){.kind = kind, .text = text, .id = id});
+    const wpm_words *words = &t->scratch->words;
+    size_t begin = (size_t)(text.data - words->word.data);
+
+    return origins_range(words->origins.list, begin, begin + text.len);
 }
 
-static bool add_id(word_output *o, gufo_str text, uint32_t id)
+static bool add_id(word_output *o, uint32_t id)
 {
-    if (!ids_add(o->out, id)) {
-        o->status = fail_memory(o->error);
-        return false;
-    }
-    show(o->t, GUFO_TOKENIZE_TOKEN, text, id);
-    return true;
+    if (ids_add(o->out, id))
+        return true;
+    o->status = fail_memory(o->error);
+    return false;
+}
+
+/* The same for a stretch of a word, with what it stands for. */
+static bool add_traced(word_output *o, gufo_str text, uint32_t id)
+{
+    const gufo_tokenize_event event = {.kind = GUFO_TOKENIZE_TOKEN, .text = text, .id = id};
+
+    if (trace_token(o->t, o->out, event, span_of(o->t, text)))
+        return true;
+    o->status = fail_memory(o->error);
+    return false;
 }
 
 static bool is_too_long(const gufo_vocab *v, gufo_str word)
@@ -148,16 +165,15 @@ static bool is_too_long(const gufo_vocab *v, gufo_str word)
     return characters > LONGEST_ORIGINAL + 1; /* U+2581 is one */
 }
 
-static bool add_unknown(word_output *o, gufo_str word)
+/* The unknown token; GUFO_NO_TOKEN, and a failure, if there is none. */
+static uint32_t unknown_token(word_output *o)
 {
     uint32_t id = o->t->vocab->special[GUFO_SPECIAL_UNKNOWN];
 
-    if (id == GUFO_NO_TOKEN) {
+    if (id == GUFO_NO_TOKEN)
         o->status = refuse(o->error, GUFO_E_MALFORMED,
                            "the vocabulary has no tokens for a word, and no unknown token");
-        return false;
-    }
-    return add_id(o, word, id);
+    return id;
 }
 
 /* The longest token at a place of a word: its node, or TRIE_NONE. */
@@ -170,36 +186,63 @@ static inline uint64_t longest_at(const wpm_tables *w, gufo_str word, size_t at)
     return trie_last(w->tokens, w->tokens->root, str_from(word, at), 0, TRIE_NONE);
 }
 
-/* Appends the tokens of a word; they are shown once it is certain that they make the whole word. */
+/* Whether a word is made of tokens. */
+static bool is_known(const gufo_vocab *v, gufo_str word)
+{
+    const wpm_tables *w = v->tables;
+    uint32_t id;
+    size_t at = 0, len = is_too_long(v, word) ? 0 : 1;
+
+    for (; len > 0 && at < word.len; at += len)
+        len = trie_longest(w->tokens, str_from(word, at), &id);
+    return len > 0;
+}
+
+/* Appends the tokens of a word that is traced. */
+static bool take_traced(void *context, gufo_str word)
+{
+    word_output *o = context;
+    const wpm_tables *w = o->t->vocab->tables;
+    uint32_t id = GUFO_NO_TOKEN;
+    bool done = true;
+
+    trace_step(
+        o->t, (gufo_tokenize_event){.kind = GUFO_TOKENIZE_PIECE, .text = word, .id = GUFO_NO_TOKEN},
+        span_of(o->t, word));
+    if (!is_known(o->t->vocab, word)) {
+        id = unknown_token(o);
+        return id != GUFO_NO_TOKEN && add_traced(o, word, id);
+    }
+    for (size_t at = 0, len; done && at < word.len; at += len) {
+        len = trie_longest(w->tokens, str_from(word, at), &id);
+        done = add_traced(o, (gufo_str){word.data + at, len}, id);
+    }
+    return done;
+}
+
+/* Appends the tokens of a word. */
 static bool take_word(void *context, gufo_str word)
 {
     word_output *o = context;
     const wpm_tables *w = o->t->vocab->tables;
-    size_t before = o->out->count, at = 0, len;
+    size_t before = o->out->count;
     bool unknown = is_too_long(o->t->vocab, word);
-    uint32_t id = 0;
+    uint32_t id;
 
-    show(o->t, GUFO_TOKENIZE_PIECE, word, GUFO_NO_TOKEN);
-    for (; at < word.len && !unknown; at += len) {
+    for (size_t at = 0; at < word.len && !unknown;) {
         uint64_t node = longest_at(w, word, at);
 
-        len = trie_length(w->tokens, node);
+        at += trie_length(w->tokens, node);
         if (node == TRIE_NONE)
             unknown = true;
-        else if (!ids_add(o->out, trie_value(node))) {
-            o->status = fail_memory(o->error);
+        else if (!add_id(o, trie_value(node)))
             return false;
-        }
     }
-    if (unknown) {
-        o->out->count = before;
-        return add_unknown(o, word);
-    }
-    for (at = 0; o->t->watch != NULL && at < word.len; at += len) {
-        len = trie_longest(w->tokens, (gufo_str){word.data + at, word.len - at}, &id);
-        show(o->t, GUFO_TOKENIZE_TOKEN, (gufo_str){word.data + at, len}, id);
-    }
-    return true;
+    if (!unknown)
+        return true;
+    o->out->count = before;
+    id = unknown_token(o);
+    return id != GUFO_NO_TOKEN && add_id(o, id);
 }
 
 /* ---- encoding ------------------------------------------------------------------------------- */
@@ -208,12 +251,15 @@ static gufo_status split_piece(tokenizing *t, gufo_str piece, gufo_ids *out, guf
 {
     word_output o = {t, out, error, GUFO_OK};
     wpm_words *words = &t->scratch->words;
+    size_t begin = (size_t)(piece.data - t->scratch->part);
     bool done;
 
-    words->take = take_word;
+    words->take = t->traced ? take_traced : take_word;
     words->context = &o;
     words->word.len = 0;
-    done = t->vocab->original ? wpm_split_original(words, piece) : wpm_split(words, piece);
+    words->traced = t->traced;
+    done = t->vocab->original ? wpm_split_original(words, piece, begin)
+                              : wpm_split(words, piece, begin);
     if (done || o.status != GUFO_OK)
         return o.status;
     return fail_memory(error);
@@ -232,12 +278,13 @@ static gufo_status wpm_encode(tokenizing *t, fragment_part part, gufo_ids *out, 
     size_t at = 0;
     gufo_status status = GUFO_OK;
 
+    t->scratch->part = part.text.data;
     while (status == GUFO_OK && at < part.text.len) {
         size_t begin = at++;
 
         if (kinds[text[begin]] == WPM_SPACE)
             continue;
-        if (kinds[text[begin]] == WPM_PUNCTUATION && t->watch == NULL &&
+        if (kinds[text[begin]] == WPM_PUNCTUATION && !t->traced &&
             w->punctuation[text[begin]] != GUFO_NO_TOKEN) {
             if (!ids_add(out, w->punctuation[text[begin]]))
                 return fail_memory(error);

@@ -54,6 +54,9 @@ void wpm_words_free(wpm_words *w)
     gufo_text_free(&w->word);
     gufo_text_free(&w->text);
     gufo_text_free(&w->points);
+    origins_free(&w->origins);
+    points_free(&w->placed);
+    points_free(&w->placed_points);
 }
 
 /* ---- the word ------------------------------------------------------------------------------- */
@@ -74,6 +77,16 @@ static bool add_to_word(wpm_words *w, uint32_t code_point)
     else
         word->len += lenient_encode(code_point, word->data + word->len);
     return true;
+}
+
+/* The same; what is added stands for w->origin. */
+static bool add_traced(wpm_words *w, uint32_t code_point)
+{
+    size_t before = w->word.len;
+
+    if (before == 0)
+        w->origins.count = 0;
+    return add_to_word(w, code_point) && origins_add(&w->origins, w->origin, w->word.len - before);
 }
 
 static bool end_word(wpm_words *w)
@@ -144,32 +157,54 @@ static uint64_t remembered_fate(wpm_words *w, uint32_t c)
     return *place;
 }
 
-static bool add_character(wpm_words *w, uint32_t c)
+/* How a character is added to a word. */
+typedef bool word_adder(wpm_words *w, uint32_t code_point);
+
+static inline bool add_character(wpm_words *w, uint32_t c, word_adder *add)
 {
     uint64_t fate = remembered_fate(w, c);
     uint32_t written = (uint32_t)fate & 0xffffff;
 
     switch ((character_fate)(fate >> 24 & 3)) {
     case FATE_LETTER:
-        return add_to_word(w, written);
+        return add(w, written);
     case FATE_SPACE:
         return end_word(w);
     case FATE_WORD:
-        return end_word(w) && add_to_word(w, written) && end_word(w);
+        return end_word(w) && add(w, written) && end_word(w);
     default:
         return true;
     }
 }
 
-bool wpm_split(wpm_words *w, gufo_str text)
+static text_origin range_of(size_t begin, size_t size)
 {
+    return (text_origin){(uint32_t)begin, (uint32_t)(begin + size)};
+}
+
+static bool split_traced(wpm_words *w, gufo_str text, size_t begin)
+{
+    for (size_t at = 0, size; at < text.len; at += size) {
+        uint32_t c = lenient_decode(text.data + at, text.len - at, &size);
+
+        w->origin = range_of(begin + at, size);
+        if (!add_character(w, c, add_traced))
+            return false;
+    }
+    return end_word(w);
+}
+
+bool wpm_split(wpm_words *w, gufo_str text, size_t begin)
+{
+    if (w->traced)
+        return split_traced(w, text, begin);
     for (size_t at = 0, size = 1; at < text.len; at += size) {
         uint32_t c = (uint8_t)text.data[at];
 
         size = 1;
         if (c >= 0x80)
             c = lenient_decode(text.data + at, text.len - at, &size);
-        if (!add_character(w, c))
+        if (!add_character(w, c, add_to_word))
             return false;
     }
     return end_word(w);
@@ -212,11 +247,28 @@ static uint32_t point_at(const passes *p, size_t index)
     return (uint32_t)points_of(p)[index];
 }
 
+/* Appends what w->origin stands for. */
 static bool put_text(passes *p, uint32_t c)
 {
+    wpm_words *w = p->words;
     char bytes[4];
 
-    return text_add(p->text, bytes, lenient_encode(c, bytes));
+    return text_add(p->text, bytes, lenient_encode(c, bytes)) &&
+           (!w->traced || points_add(&w->placed, c, w->origin));
+}
+
+/* The same as `normalize`, with origins. */
+static bool trace_normalize(passes *p, bool compose)
+{
+    wpm_words *w = p->words;
+    point_list made = w->placed;
+
+    if (!points_normalize(&made, compose))
+        return false;
+    w->placed = w->placed_points;
+    w->placed.count = 0;
+    w->placed_points = made;
+    return true;
 }
 
 /* Makes code points of the text, which is UTF-8, decomposed; and composes them. */
@@ -234,7 +286,16 @@ static bool normalize(passes *p, bool compose)
         count = utf8proc_normalize_utf32(points_of(p), count, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
     p->count = count < 0 ? 0 : (size_t)count;
     p->text->len = 0;
-    return count >= 0;
+    return count >= 0 && (!p->words->traced || trace_normalize(p, compose));
+}
+
+/* What is read from here on comes from a code point. */
+static void read_point(passes *p, size_t index)
+{
+    wpm_words *w = p->words;
+
+    if (w->traced && index < w->placed_points.count)
+        w->origin = w->placed_points.list[index].origin;
 }
 
 /* ---- lower case ----------------------------------------------------------------------------- */
@@ -300,9 +361,11 @@ static bool put_lower_case(passes *p, size_t index)
 
 static bool lower_case(passes *p)
 {
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count; i++) {
+        read_point(p, i);
         if (p->words->lowercase ? !put_lower_case(p, i) : !put_text(p, point_at(p, i)))
             return false;
+    }
     return true;
 }
 
@@ -311,6 +374,7 @@ static bool lower_case(passes *p)
 static bool split_at_punctuation(passes *p)
 {
     wpm_words *w = p->words;
+    word_adder *add = w->traced ? add_traced : add_to_word;
 
     for (size_t i = 0; i < p->count; i++) {
         uint32_t c = point_at(p, i);
@@ -318,10 +382,11 @@ static bool split_at_punctuation(passes *p)
 
         if (w->strip_accents && category_of(c) == UTF8PROC_CATEGORY_MN)
             continue;
+        read_point(p, i);
         if (class != CLASS_P && (class != CLASS_S || c >= 0x7f)) {
-            if (!add_to_word(w, c))
+            if (!add(w, c))
                 return false;
-        } else if (!end_word(w) || !add_to_word(w, c) || !end_word(w)) {
+        } else if (!end_word(w) || !add(w, c) || !end_word(w)) {
             return false;
         }
     }
@@ -338,6 +403,7 @@ static bool end_stretch(passes *p)
     enough = normalize(p, true) && lower_case(p) && normalize(p, !p->words->strip_accents) &&
              split_at_punctuation(p);
     p->text->len = 0;
+    p->words->placed.count = 0;
     return enough;
 }
 
@@ -374,7 +440,7 @@ static bool is_new(uint32_t c)
     return ranges[first][0] <= c && c <= ranges[first][1];
 }
 
-static bool read_character(passes *p, uint32_t c)
+static bool read_character(passes *p, uint32_t c, text_origin here)
 {
     character_class class;
 
@@ -385,18 +451,27 @@ static bool read_character(passes *p, uint32_t c)
         return true; /* U+0009, 000A, 000D and 0020 do not come here */
     if (class == CLASS_W)
         return end_stretch(p);
-    if (!is_original_ideograph(c))
+    if (!is_original_ideograph(c)) {
+        p->words->origin = here;
         return put_text(p, c);
-    return end_stretch(p) && put_text(p, c) && end_stretch(p);
+    }
+    if (!end_stretch(p))
+        return false;
+    p->words->origin = here;
+    return put_text(p, c) && end_stretch(p);
 }
 
-bool wpm_split_original(wpm_words *w, gufo_str text)
+bool wpm_split_original(wpm_words *w, gufo_str text, size_t begin)
 {
     passes p = {.words = w, .text = &w->text};
 
     w->text.len = 0;
-    for (size_t at = 0, size; at < text.len; at += size)
-        if (!read_character(&p, lenient_decode(text.data + at, text.len - at, &size)))
+    w->placed.count = 0;
+    for (size_t at = 0, size; at < text.len; at += size) {
+        uint32_t c = lenient_decode(text.data + at, text.len - at, &size);
+
+        if (!read_character(&p, c, range_of(begin + at, size)))
             return false;
+    }
     return end_stretch(&p);
 }

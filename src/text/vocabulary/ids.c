@@ -51,6 +51,19 @@ bool ids_reserve_spans(gufo_ids *ids)
     return true;
 }
 
+bool ids_append(gufo_ids *ids, const gufo_ids *more)
+{
+    if (more->count == 0)
+        return true;
+    if (!ids_reserve(ids, more->count) || (more->spans != NULL && !ids_reserve_spans(ids)))
+        return false;
+    memcpy(ids->ids + ids->count, more->ids, more->count * sizeof *ids->ids);
+    if (more->spans != NULL)
+        memcpy(ids->spans + ids->count, more->spans, more->count * sizeof *ids->spans);
+    ids->count += more->count;
+    return true;
+}
+
 void gufo_ids_free(gufo_ids *ids)
 {
     if (ids == NULL)

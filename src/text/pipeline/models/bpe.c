@@ -449,22 +449,23 @@ static gufo_status add_symbols(const token_model *m, model_room *room, gufo_str 
 typedef struct merge_view {
     const merge_pairs *table;
     const piece_tokens *tokens;
+    uint32_t base; /* of the piece that was encoded before */
 } merge_view;
 
 static void show_merge(void *context, const merge_part *left, const merge_part *right, uint32_t end)
 {
     const merge_view *view = context;
+    const model_token merged = {view->table->results[left->rank], view->base + left->begin,
+                                view->base + end};
 
     (void)right;
-    (void)end;
-    view->tokens->watch(view->tokens->watch_context, left->symbol, view->table->results[left->rank],
-                        left->rank);
+    view->tokens->watch(view->tokens->watch_context, left->symbol, merged, left->rank);
 }
 
 static bool merge(model_room *room, const token_sink *out)
 {
     merging *m = &room->merging;
-    merge_view view = {m->table, out->tokens};
+    merge_view view = {m->table, out->tokens, out->base};
 
     m->watch = out->tokens != NULL && out->tokens->watch != NULL ? show_merge : NULL;
     m->context = &view;

@@ -10,8 +10,8 @@ typedef struct model_token {
     uint32_t begin, end; /* bytes of the piece that it stands for; not always whole characters */
 } model_token;
 
-/* Takes a merge: the token `left` and the one behind it become `id`. */
-typedef void merge_watch(void *context, uint32_t left, uint32_t id, uint32_t rank);
+/* Takes a merge: the token `left` and the one behind it become `merged`. */
+typedef void merge_watch(void *context, uint32_t left, model_token merged, uint32_t rank);
 
 /* A list that is emptied by count = 0. */
 typedef struct piece_tokens {

@@ -1,17 +1,12 @@
 /* A text on its way through a tokenizer.json, and where its bytes come from.
  *
  * Each step that changes a text writes a new one: stretches that stay, and others that replace
- * stretches.  The origin of a byte is the range of the original text that it stands for; of the bytes
- * of one character it is the same.  Origins cost memory and time: they are kept where somebody asks
- * for spans; where they are not, only whether the text begins where the original does is known. */
+ * stretches.  Origins cost memory and time: they are kept where somebody asks for spans; where they
+ * are not, only whether the text begins where the original does is known. */
 #ifndef TEXT_WORK_TEXT_H
 #define TEXT_WORK_TEXT_H
 
-#include "gufo/base.h"
-
-typedef struct text_origin {
-    uint32_t begin, end; /* bytes of the original text */
-} text_origin;
+#include "text/characters/origins.h"
 
 typedef struct work_text {
     const gufo_allocator *allocator;
