@@ -10,8 +10,8 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import (constants as constants, gguf_writer as gguf_writer, metadata as metadata,
-                   tensor_mapping as tensor_mapping, utility as utility, vocab as vocab)
+    from . import (constants as constants, gguf_writer as gguf_writer, lazy as lazy, metadata as metadata,
+                   quants as quants, tensor_mapping as tensor_mapping, utility as utility, vocab as vocab)
     from ._core import Error as Error
     from ._core import version as __version__
     from .constants import *
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from .estimates import *
     from .gguf_writer import *
     from .jobs import *
+    from .lazy import *
     from .metadata import *
     from .models import *
+    from .quants import *
     from .tensor_mapping import *
     from .text import *
     from .utility import *
