@@ -28,7 +28,7 @@ option(GUFO_LIBRARIES "Build libraries for other programs; without, for the comm
 option(GUFO_PYTHON "Build the Python package (python/README.md)" OFF)
 # Shared libraries are made of it.
 set(GUFO_PIC OFF)
-if(GUFO_LIBRARIES OR GUFO_PYTHON)
+if(GUFO_LIBRARIES OR (GUFO_PYTHON AND NOT GUFO_SANITIZE))
     set(GUFO_PIC ON)
 endif()
 option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})

@@ -8,8 +8,10 @@ if(NOT GUFO_PYTHON)
 endif()
 
 set(GUFO_PYTHON_PROGRAM /usr/bin/python3 CACHE FILEPATH "The Python that the package is built and tested with")
-execute_process(COMMAND ${GUFO_PYTHON_PROGRAM} -c "import sysconfig; print(sysconfig.get_path('include'), end='')"
-    OUTPUT_VARIABLE python_include COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${GUFO_PYTHON_PROGRAM} -c "import sysconfig as s
+print(s.get_path('include'), s.get_config_var('LIBDIR') + '/' + s.get_config_var('LDLIBRARY'), sep=';', end='')"
+    OUTPUT_VARIABLE python_places COMMAND_ERROR_IS_FATAL ANY)
+list(POP_FRONT python_places python_include python_library)
 if(NOT EXISTS ${python_include}/Python.h)
     message(FATAL_ERROR "not found: ${python_include}/Python.h\n    sudo apt install python3-dev")
 endif()
@@ -19,9 +21,20 @@ set(python_folder ${PROJECT_BINARY_DIR}/python)
 # ---- extension ----------------------------------------------------------------------------------
 
 file(GLOB python_core_sources CONFIGURE_DEPENDS python/core/*.c)
-add_library(gufo_python_core MODULE ${python_core_sources})
-set_target_properties(gufo_python_core PROPERTIES PREFIX "" OUTPUT_NAME _core SUFFIX .abi3.so
-    LIBRARY_OUTPUT_DIRECTORY ${python_folder}/gufo GUFO_NOT_COUNTED ON)
+if(GUFO_SANITIZE) # no Python without sanitizers loads it: a program that is Python and has it built in
+    add_executable(gufo_python_core ${python_core_sources} python/tests/embedded.c)
+    set_target_properties(gufo_python_core PROPERTIES OUTPUT_NAME python3_with_gufo
+        RUNTIME_OUTPUT_DIRECTORY ${python_folder})
+    target_link_libraries(gufo_python_core PRIVATE ${python_library})
+else()
+    add_library(gufo_python_core MODULE ${python_core_sources})
+    set_target_properties(gufo_python_core PROPERTIES PREFIX "" OUTPUT_NAME _core SUFFIX .abi3.so
+        LIBRARY_OUTPUT_DIRECTORY ${python_folder}/gufo)
+    file(CONFIGURE OUTPUT ${python_folder}/core.map @ONLY CONTENT "{ global: PyInit__core; local: *; };\n")
+    target_link_options(gufo_python_core PRIVATE LINKER:--gc-sections
+        LINKER:--version-script,${python_folder}/core.map $<$<CONFIG:Release>:LINKER:--strip-all>)
+endif()
+set_target_properties(gufo_python_core PROPERTIES GUFO_NOT_COUNTED ON)
 target_include_directories(gufo_python_core SYSTEM PRIVATE ${python_include})
 target_link_libraries(gufo_python_core PRIVATE gufo_flags Threads::Threads)
 foreach(room import text template digest)
@@ -32,9 +45,6 @@ foreach(room import text template digest)
     endif()
 endforeach()
 target_link_libraries(gufo_python_core PRIVATE gufo_internal)
-file(CONFIGURE OUTPUT ${python_folder}/core.map @ONLY CONTENT "{ global: PyInit__core; local: *; };\n")
-target_link_options(gufo_python_core PRIVATE LINKER:--gc-sections
-    LINKER:--version-script,${python_folder}/core.map $<$<CONFIG:Release>:LINKER:--strip-all>)
 
 # ---- package ------------------------------------------------------------------------------------
 
@@ -78,8 +88,15 @@ add_dependencies(gufo_python gufo_python_core)
 
 # ---- tests --------------------------------------------------------------------------------------
 
-# One for each file; skipped where a package that tests need is not there (tests/conftest.py says which).
-if(GUFO_BUILD_TESTS)
+# One for each file, but with sanitizers one for the extension alone; skipped where a package that tests need is not
+# there (tests/conftest.py says which).
+if(GUFO_BUILD_TESTS AND GUFO_SANITIZE)
+    add_test(NAME python.replay COMMAND gufo_python_core ${PROJECT_SOURCE_DIR}/python/tests/replay.py
+        ${PROJECT_SOURCE_DIR}/fuzz/seeds ${PROJECT_SOURCE_DIR}/fuzz/seeds_check ${PROJECT_SOURCE_DIR}/fuzz/seeds_vocab)
+    # Python's own memory lives until it ends, some of it longer; pieces of its pools would hide what reads too far.
+    set_tests_properties(python.replay PROPERTIES LABELS python TIMEOUT 300
+        ENVIRONMENT "PYTHONPATH=${python_folder};PYTHONDONTWRITEBYTECODE=1;PYTHONMALLOC=malloc;ASAN_OPTIONS=detect_leaks=0")
+elseif(GUFO_BUILD_TESTS)
     file(GLOB python_tests CONFIGURE_DEPENDS python/tests/test_*.py)
     foreach(file IN LISTS python_tests)
         get_filename_component(name ${file} NAME_WE)

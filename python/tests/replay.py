@@ -1,0 +1,107 @@
+"""Reads all files of folders with the extension, good and damaged ones: replay.py FOLDER...
+
+Run by a Python with sanitizers (tests/embedded.c), which would end it.  Needs no other package.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gufo import _core
+
+FLAGS = (0, _core.OPEN_NO_MAP, _core.OPEN_AS_GGML, _core.OPEN_LENIENT | _core.OPEN_INCOMPLETE)
+
+
+def attempt(call: Callable[..., Any], *arguments: Any) -> Any:
+    """The result, or None where the call fails as it should: with an exception."""
+    try:
+        return call(*arguments)
+    except (_core.Error, UnicodeDecodeError, TypeError, ValueError, IndexError):
+        return None
+
+
+def rows_of(tensor: tuple[Any, ...]) -> tuple[int, int]:
+    columns = tensor[2][0] if tensor[2] else 1
+    return (tensor[3] // columns if columns else 0), columns
+
+
+def use(model: _core.Model) -> None:
+    model.facts()
+    for index, entry in enumerate(model.entries()):
+        attempt(model.value, index)
+        attempt(model.strings, index)
+        attempt(model.strings, index, 1, 2)
+        attempt(model.numbers, index)
+        attempt(model.parts, index)
+    for index, tensor in enumerate(model.tensors()):
+        data = attempt(model.data, index)
+        if data is not None:
+            bytes(data)
+        rows, columns = rows_of(tensor)
+        if rows * columns < 1 << 20:
+            attempt(model.decode, index, 0, rows, bytearray(4 * rows * columns))
+    for level in ("structure", "spec"):
+        attempt(_core.check, model, level)
+    if "text" in _core.features:
+        attempt(_core.vocab, model, {})
+
+
+def replay(content: bytes) -> int:
+    """Opens it in all ways; how many of them succeed."""
+    opened = 0
+    for flags in FLAGS:
+        findings: list[dict[str, Any]] = []
+        arguments = {"findings": findings} if flags & _core.OPEN_LENIENT else {}
+        model = attempt(lambda: _core.open(content, flags=flags, **arguments))
+        if model is not None:
+            opened += 1
+            use(model)
+            model.close()
+    attempt(_core.validate, content)
+    return opened
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """Some bytes other ones, and perhaps cut off."""
+    made = bytearray(content)
+    for _ in range(chance.randrange(1, 4)):
+        made[chance.randrange(len(made))] = chance.choice([0, 1, 0x7F, 0x80, 0xFF])
+    return bytes(made[: chance.randrange(len(made))] if chance.random() < 0.3 else made)
+
+
+def code_all_types() -> None:
+    chance = random.Random(1)
+    for kind, _, elements, size, _ in _core.types():
+        if elements == 0:
+            continue
+        rows, columns = 8, elements * 2
+        blocks = bytearray(chance.randbytes(rows * 2 * size))
+        values = bytearray(4 * rows * columns)
+        attempt(_core.decode, kind, blocks, rows, columns, values)
+        attempt(_core.encode, kind, bytes(4 * rows * columns), rows, columns, blocks, bytes(4 * columns))
+        attempt(_core.swap, kind, blocks)
+        attempt(_core.decode, kind, blocks, rows + 8, columns, values)
+        attempt(_core.encode, kind, values, rows, columns + 1, blocks)
+
+
+def main() -> None:
+    files = opened = 0
+    for file in sorted(file for folder in sys.argv[1:] for file in Path(folder).iterdir()):
+        content = file.read_bytes()
+        chance = random.Random(file.name)
+        opened += replay(content)
+        for _ in range(3 if content else 0):
+            opened += replay(damaged(content, chance))
+        files += 1
+    code_all_types()
+    print(f"{files} files, opened {opened} times")
+    if not files or opened < files:
+        sys.exit("too few could be opened")
+
+
+if __name__ == "__main__":
+    main()
