@@ -484,6 +484,21 @@ static bool do_reading(PyObject *object, const core_call *call, core_work *work,
     return well;
 }
 
+/* Whether all bytes of a tensor can be read, before memory for them is asked for: a damaged file may
+ * announce any number. */
+static bool has_data(PyObject *object, const gufo_tensor *tensor)
+{
+    const gufo_model *model = self_of(object)->model;
+    gufo_error error;
+    char last;
+
+    if (tensor->size == 0 || (tensor->complete && gufo_model_has_data(model)) ||
+        gufo_tensor_read_raw(model, tensor, tensor->size - 1, &last, 1, &error) == GUFO_OK)
+        return true;
+    core_raise(type_of(object), &error);
+    return false;
+}
+
 static PyObject *model_data(PyObject *object, PyObject *args)
 {
     Py_ssize_t index;
@@ -497,6 +512,8 @@ static PyObject *model_data(PyObject *object, PyObject *args)
     raw = gufo_tensor_raw(self_of(object)->model, &r.tensor);
     if (raw != NULL)
         return view_new(object, raw, r.tensor.size);
+    if (!has_data(object, &r.tensor))
+        return NULL;
     call.brief = r.tensor.size <= READ_AT_ONCE;
     bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)r.tensor.size);
     if (bytes == NULL)

@@ -8,10 +8,17 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable
+from importlib.machinery import BuiltinImporter
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
-from gufo import _core
+if "gufo._core" in sys.builtin_module_names:  # where Python does not look for a module of a package
+    _core: Any = module_from_spec(spec_from_loader("gufo._core", BuiltinImporter))  # type: ignore[arg-type]
+    BuiltinImporter.exec_module(_core)
+    sys.modules["gufo._core"] = _core
+else:
+    from gufo import _core
 
 FLAGS = (0, _core.OPEN_NO_MAP, _core.OPEN_AS_GGML, _core.OPEN_LENIENT | _core.OPEN_INCOMPLETE)
 
@@ -94,7 +101,7 @@ def main() -> None:
         content = file.read_bytes()
         chance = random.Random(file.name)
         opened += replay(content)
-        for _ in range(3 if content else 0):
+        for _ in range(8 if content else 0):
             opened += replay(damaged(content, chance))
         files += 1
     code_all_types()

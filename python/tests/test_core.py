@@ -97,6 +97,17 @@ def test_errors_say_where(content, tmp_path):
     assert isinstance(missing.value, Error)
 
 
+def test_data_that_is_not_there(content):
+    huge = content.replace(struct.pack("<IQQI", 2, 2, 2, 0), struct.pack("<IQQI", 2, 2**37, 2, 0))
+    findings: list = []
+    model = _core.open(huge, flags=_core.OPEN_LENIENT, findings=findings)
+    assert [finding["rule"] for finding in findings] == ["G309"]
+    assert findings[0]["fatal"]
+    with pytest.raises(Error) as caught:
+        model.data(0)
+    assert caught.value.code == "truncated"
+
+
 def test_findings(content):
     assert "G510" in [finding["rule"] for finding in _core.check(_core.open(content))]
     (finding,) = _core.validate(content[:20])
