@@ -93,8 +93,8 @@ def test_importance(path: Path, tmp_path: Path) -> None:
     (tmp_path / "imatrix.gguf").write_bytes(making.gguf(entries, tensors))
     with pytest.raises(gufo.Error, match="importance"):
         gufo.open(path).plan("IQ2_XXS")
-    job = gufo.open(path).quantize(tmp_path / "ours.gguf", "IQ2_XXS", importance=tmp_path / "imatrix.gguf")
-    command("quantize", "--imatrix", tmp_path / "imatrix.gguf", path, tmp_path / "theirs.gguf", "IQ2_XXS")
+    job = gufo.open(path).quantize(tmp_path / "ours.gguf", "Q4_K_S", importance=tmp_path / "imatrix.gguf")
+    command("quantize", "--imatrix", tmp_path / "imatrix.gguf", path, tmp_path / "theirs.gguf", "Q4_K_S")
     assert (tmp_path / "ours.gguf").read_bytes() == (tmp_path / "theirs.gguf").read_bytes()
     assert job.tensors["blk.0.attn_q.weight"].has_importance
     with pytest.raises(gufo.Error):
@@ -172,7 +172,7 @@ def test_progress(large: gufo.Model, tmp_path: Path) -> None:
         assert threading.get_ident() == thread
         seen.append((done, total))
 
-    large.quantize(tmp_path / "out.gguf", "IQ4_XS", progress=show)
+    large.quantize(tmp_path / "out.gguf", "Q8_0", progress=show)
     assert seen == sorted(seen) and len({total for _, total in seen}) == 1
     assert all(done <= total for done, total in seen)
 

@@ -283,14 +283,14 @@ class Edit(MutableMapping[str, Value]):
         from gufo.progress import shown
 
         target = self._target(output, replace, in_place, reserve, pack)
-        model = self._model if output is None else None
-        if model is not None and self.changes():
+        model = self._model if output is None and self.changes() else None
+        if model is not None:
             model.release()  # a file that is mapped cannot be changed in place
         try:
             with shown(progress, self.path) as call:
                 self._applied = EditPlan(**self._core.write(target, False, threads, call))
         finally:
-            if model is not None and model.closed:
+            if model is not None:
                 model.reload()
         return self._applied
 

@@ -48,9 +48,9 @@ class Token(NamedTuple):
 class Tokens(list[int]):
     """Ids of a text, which are a list; and which part of the text each is.
 
-    >>> tokens = gufo.tokenizer(words).encode("ab a")
+    >>> tokens = tokenizer.encode("ab a")
     >>> tokens, tokens.spans
-    ([2, 4], [(0, 2), (2, 4)])
+    ([1, 6, 7], [(0, 0), (0, 2), (2, 4)])
     """
 
     def __init__(self, ids: list[int], tokenizer: Tokenizer, text: Text, flags: int) -> None:
@@ -62,11 +62,14 @@ class Tokens(list[int]):
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """Begin and end in the text: in characters of a str, in bytes of bytes.  A token that was added
-        around the text has (0, 0), or an empty span at its end.
+        """Begin and end in the text: in characters of a str, in bytes of bytes, as Hugging Face's offsets.
+        A token stands for whole characters: those that share one have all of it.  A token that was
+        added around the text has (0, 0).
 
-        >>> gufo.tokenizer(words).encode(b"ab a").spans
-        [(0, 2), (2, 4)]
+        >>> tokenizer.encode("\N{EURO SIGN}").spans
+        [(0, 0), (0, 1), (0, 1), (0, 1), (0, 1)]
+        >>> gufo.tokenizer(words).encode("\N{EURO SIGN}".encode()).spans
+        [(0, 3), (0, 3), (0, 3)]
         """
         if self._spans is None:
             self._spans = self._tokenizer._spans(self.text, self._flags)
@@ -76,8 +79,8 @@ class Tokens(list[int]):
     def pieces(self) -> list[Text]:
         """The parts of the text that the tokens are.
 
-        >>> gufo.tokenizer(words).encode("ab a").pieces
-        ['ab', ' a']
+        >>> tokenizer.encode("ab a").pieces
+        ['', 'ab', ' a']
         """
         return [self.text[begin:end] for begin, end in self.spans]
 
