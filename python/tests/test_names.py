@@ -15,12 +15,17 @@ import gguf
 import gufo
 
 NAMES = (Path(__file__).parent / "gguf_names.txt").read_text().split()
-MODULES = "constants gguf_writer metadata tensor_mapping utility vocab".split()
+MODULES = "constants lazy gguf_reader gguf_writer quants tensor_mapping vocab utility metadata".split()
 
 
 @pytest.mark.parametrize("package", [gufo, gguf])
 def test_every_name_is_listed(package: ModuleType) -> None:
     assert set(NAMES) - set(dir(package)) == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_there(name: str) -> None:
+    assert getattr(gguf, name) is getattr(gufo, name)
 
 
 def test_names_are_those_of_gguf(peer: ModuleType) -> None:
@@ -32,6 +37,13 @@ def test_modules_are_the_same(name: str) -> None:
     ours = importlib.import_module(f"gufo.{name}")
     assert importlib.import_module(f"gguf.{name}") is ours
     assert getattr(gguf, name) is getattr(gufo, name) is ours
+
+
+def test_names_can_be_imported_with_a_star() -> None:
+    names: dict[str, object] = {}
+    exec("from gguf import *", names)
+    assert set(NAMES) - set(names) == set()
+    assert names["GGMLQuantizationType"] is gufo.constants.GGMLQuantizationType
 
 
 def test_unknown_name() -> None:

@@ -28,3 +28,26 @@ def metadata(folder: Path) -> gufo.Metadata:
 def tensors(file: Path) -> dict[str, bytes]:
     with gguf.SafetensorsLocal(file) as local:
         return {name: tensor.mmap_bytes().tobytes() for name, tensor in local.items()}
+
+
+def copy(source: Path, target: Path) -> None:
+    reader = gguf.GGUFReader(source)
+    architecture = reader.get_field(gguf.Keys.General.ARCHITECTURE)
+    writer = gguf.GGUFWriter(target, str(architecture.contents()) if architecture else "llama", endianess=reader.endianess)
+    for name, field in reader.fields.items():
+        if field.types and field.types[0] is gguf.GGUFValueType.UINT32:
+            writer.add_uint32(name, int(field.parts[field.data[0]][0]))
+    for tensor in reader.tensors:
+        shape = [int(dim) for dim in reversed(tensor.shape)]
+        values = gguf.dequantize(tensor.data, tensor.tensor_type).reshape(shape)
+        writer.add_tensor(tensor.name, gguf.quants.quantize(values, gguf.GGMLQuantizationType.Q6_K),
+                          raw_dtype=gguf.GGMLQuantizationType.Q6_K)
+    writer.add_head_count([8, 8])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file(progress=True)
+    writer.close()
+
+
+def special_tokens(folder: Path, writer: gguf.GGUFWriter) -> None:
+    gguf.SpecialVocab(folder, load_merges=True, n_vocab=32000).add_to_gguf(writer)

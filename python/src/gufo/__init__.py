@@ -10,14 +10,16 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import (constants as constants, gguf_writer as gguf_writer, lazy as lazy, metadata as metadata,
-                   quants as quants, tensor_mapping as tensor_mapping, utility as utility, vocab as vocab)
+    from . import (constants as constants, gguf_reader as gguf_reader, gguf_writer as gguf_writer, lazy as lazy,
+                   metadata as metadata, quants as quants, tensor_mapping as tensor_mapping, utility as utility,
+                   vocab as vocab)
     from ._core import Error as Error
     from ._core import version as __version__
     from .constants import *
     from .differences import *
     from .edits import *
     from .estimates import *
+    from .gguf_reader import *
     from .gguf_writer import *
     from .jobs import *
     from .lazy import *
