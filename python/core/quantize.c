@@ -47,6 +47,14 @@ static PyObject *type_of(PyObject *object)
     return (PyObject *)Py_TYPE(object);
 }
 
+/* The quantizer, for a call; NULL with an exception. */
+static gufo_quantizer *quantizer_of(PyObject *object)
+{
+    if (self_of(object)->busy)
+        PyErr_SetString(PyExc_RuntimeError, "another thread runs the job");
+    return self_of(object)->busy ? NULL : self_of(object)->quantizer;
+}
+
 /* ---- options -------------------------------------------------------------------------------- */
 
 static const field option_fields[] = {
@@ -224,7 +232,7 @@ static bool plan_import(job_object *self, gufo_error *error)
 {
 #ifdef CORE_IMPORT
     plan *p = &self->plan;
-    gufo_import *import = (gufo_import *)(uintptr_t)gufo_import_of(p->input);
+    gufo_import *import = (gufo_import *)gufo_import_of(p->input);
 
     if (import == NULL)
         return false;
@@ -337,8 +345,8 @@ static PyObject *tensor_dict(const gufo_quantizer_tensor *tensor)
 
 static PyObject *job_tensors(PyObject *object, PyObject *none)
 {
-    const gufo_quantizer *quantizer = self_of(object)->quantizer;
-    PyObject *list = PyList_New(0);
+    const gufo_quantizer *quantizer = quantizer_of(object);
+    PyObject *list = quantizer != NULL ? PyList_New(0) : NULL;
     gufo_quantizer_tensor tensor;
 
     (void)none;
@@ -369,13 +377,16 @@ static PyObject *job_outputs(PyObject *object, PyObject *args)
         {"tensor_count", FIELD_U64, offsetof(gufo_job_output, tensor_count)},
         {"data_size", FIELD_U64, offsetof(gufo_job_output, data_size)},
         {0}};
-    const gufo_job *job = gufo_quantizer_job(self_of(object)->quantizer);
-    PyObject *list = NULL;
+    gufo_quantizer *quantizer = quantizer_of(object);
+    const gufo_job *job;
+    PyObject *list;
     gufo_job_output output;
     const char *path;
 
-    if (PyArg_ParseTuple(args, "y:outputs", &path))
-        list = PyList_New(0);
+    if (quantizer == NULL || !PyArg_ParseTuple(args, "y:outputs", &path))
+        return NULL;
+    job = gufo_quantizer_job(quantizer);
+    list = PyList_New(0);
     for (size_t i = 0; list != NULL && gufo_job_output_at(job, i, &output); i++) {
         PyObject *dict = fields_dict(fields, &output);
 
@@ -429,15 +440,16 @@ static bool read_paths(PyObject *options, writing *w)
 static PyObject *job_run(PyObject *object, PyObject *args)
 {
     job_object *self = self_of(object);
-    writing w = {.job = gufo_quantizer_job(self->quantizer)};
+    gufo_quantizer *quantizer = quantizer_of(object);
+    writing w = {.memory = 0};
     core_call call = {.threads = 0};
     PyObject *options;
     bool good;
 
-    if (!PyArg_ParseTuple(args, "O!IO:run", &PyDict_Type, &options, &call.threads, &call.progress))
+    if (quantizer == NULL ||
+        !PyArg_ParseTuple(args, "O!IO:run", &PyDict_Type, &options, &call.threads, &call.progress))
         return NULL;
-    if (self->busy)
-        return PyErr_Format(PyExc_RuntimeError, "another thread runs the job");
+    w.job = gufo_quantizer_job(quantizer);
     self->busy = true;
     good = fields_read(options, writing_fields, &w) == 0 && read_paths(options, &w) &&
            core_do(type_of(object), &call, write_job, &w);

@@ -46,30 +46,33 @@ static bool set_values(rendering *r, gufo_error *error)
     return good;
 }
 
-/* Steps are limited, so that this ends soon. */
-static bool render(rendering *r, gufo_error *error)
+static gufo_status render(void *context, const gufo_run *run, gufo_error *error)
 {
-    bool good;
+    rendering *r = context;
 
-    Py_BEGIN_ALLOW_THREADS r->parsed = gufo_template_parse(r->source, NULL, NULL, error);
-    good = r->parsed != NULL &&
-           gufo_template_render(r->parsed, r->given, &r->options, &r->text, NULL, error) == GUFO_OK;
-    Py_END_ALLOW_THREADS return good;
+    (void)run;
+    r->parsed = gufo_template_parse(r->source, NULL, NULL, error);
+    return r->parsed != NULL
+               ? gufo_template_render(r->parsed, r->given, &r->options, &r->text, NULL, error)
+               : error->code;
 }
 
 static PyObject *template_render(PyObject *module, PyObject *args)
 {
     gufo_error error = {.code = GUFO_OK};
+    const core_call call = {.brief = true}; /* steps are limited */
     PyObject *options, *result = NULL;
     rendering r = {.values = NULL};
 
     if (!PyArg_ParseTuple(args, "O!O!", &PyDict_Type, &r.values, &PyDict_Type, &options) ||
         fields_read(options, rendering_fields, &r) < 0)
         return NULL;
-    if (set_values(&r, &error) && render(&r, &error))
+    if (!set_values(&r, &error)) {
+        if (!PyErr_Occurred())
+            core_raise(module, &error);
+    } else if (core_do(module, &call, render, &r)) {
         result = PyUnicode_DecodeUTF8(r.text.data, (Py_ssize_t)r.text.len, NULL);
-    else if (!PyErr_Occurred())
-        core_raise(module, &error);
+    }
     gufo_text_free(&r.text);
     gufo_template_values_free(r.given);
     gufo_template_free(r.parsed);

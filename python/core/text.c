@@ -248,26 +248,35 @@ static uint32_t *read_ids(PyObject *sequence, size_t *count)
     return ids;
 }
 
-static PyObject *vocab_decode(PyObject *object, PyObject *args)
-{
-    PyObject *sequence, *result = NULL;
-    gufo_text text = {0};
-    gufo_status status;
-    gufo_error error;
-    unsigned flags;
+typedef struct decoding {
+    const gufo_vocab *vocab;
     uint32_t *ids;
     size_t count;
+    unsigned flags;
+    gufo_text text;
+} decoding;
 
-    if (!PyArg_ParseTuple(args, "OI:decode", &sequence, &flags) ||
-        (ids = read_ids(sequence, &count)) == NULL)
+static gufo_status decode(void *context, const gufo_run *run, gufo_error *error)
+{
+    decoding *d = context;
+
+    (void)run;
+    return gufo_detokenize(d->vocab, d->ids, d->count, d->flags, &d->text, error);
+}
+
+static PyObject *vocab_decode(PyObject *object, PyObject *args)
+{
+    decoding d = {.vocab = ((vocab_object *)object)->vocab};
+    const core_call call = {.brief = true};
+    PyObject *sequence, *result = NULL;
+
+    if (!PyArg_ParseTuple(args, "OI:decode", &sequence, &d.flags) ||
+        (d.ids = read_ids(sequence, &d.count)) == NULL)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        gufo_detokenize(((vocab_object *)object)->vocab, ids, count, flags, &text, &error);
-    Py_END_ALLOW_THREADS if (status == GUFO_OK) result =
-        PyBytes_FromStringAndSize(text.data, (Py_ssize_t)text.len);
-    else core_raise((PyObject *)Py_TYPE(object), &error);
-    gufo_text_free(&text);
-    PyMem_Free(ids);
+    if (core_do((PyObject *)Py_TYPE(object), &call, decode, &d))
+        result = PyBytes_FromStringAndSize(d.text.data, (Py_ssize_t)d.text.len);
+    gufo_text_free(&d.text);
+    PyMem_Free(d.ids);
     return result;
 }
 
