@@ -1,0 +1,1 @@
+"""The commands of the package gguf.  `gufo` itself, the command, does more."""
