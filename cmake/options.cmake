@@ -23,6 +23,9 @@ endforeach()
 if(GUFO_IMPORT) # reads tokenizers with it
     set(GUFO_TEXT ON)
 endif()
+if(GUFO_TEXT) # renders the chat templates of models
+    set(GUFO_TEMPLATE ON)
+endif()
 option(GUFO_LEGACY "Read the formats before GGUF, and GGUF 1 and 2 (the room legacy, gufo migrate)" ON)
 option(GUFO_LIBRARIES "Build libraries for other programs; without, for the command and the tests alone" ON)
 option(GUFO_PYTHON "Build the Python package (python/README.md)" OFF)

@@ -1,4 +1,5 @@
-# The room text: libgufo_text, static and shared, with PCRE2, utf8proc and Jansson: vocabularies.
+# The room text: libgufo_text, static and shared, with PCRE2, utf8proc and Jansson: vocabularies, and the chat templates
+# of models, which libgufo_template renders.
 #
 # Sets command_sources to what the command needs, text_libraries for it to link, and text_definitions.
 
@@ -33,9 +34,10 @@ target_sources(gufo_text_objects PRIVATE ${table_files})
 target_compile_definitions(gufo_text_objects PRIVATE PCRE2_CODE_UNIT_WIDTH=8)
 target_include_directories(gufo_text_objects PRIVATE ${table_folder})
 
-gufo_forms(gufo_text OBJECTS gufo_text_objects HEADER include/gufo/text.h NEEDS ${text_needs} PUBLIC gufo SHOWN)
+gufo_forms(gufo_text OBJECTS gufo_text_objects HEADER include/gufo/text.h NEEDS ${text_needs} PUBLIC gufo gufo_template
+    SHOWN)
 
 if(GUFO_FULL)
-    set(text_libraries gufo_text_internal gufo_template_internal)
+    set(text_libraries gufo_text_internal)
     set(text_definitions GUFO_HAS_TEXT)
 endif()

@@ -1,19 +1,84 @@
-/* Floor 6: the room text, a separate library (libgufo_text): the vocabularies and the chat templates that
- * models have.  vocab.h is about vocabularies; template.h, of a library of its own, renders templates. */
+/* Vocabularies and chat templates of models: a library of its own, libgufo_text (pkg-config gufo-text).
+ *
+ *     chat to ids   gufo_chat_tokenize                    messages as JSON, one call
+ *     the prompt    gufo_chat_render                      the text that the model reads
+ *     its parts     gufo_chat_template, gufo_chat_values_from, gufo_tokenize_prompt
+ *
+ * vocab.h has the vocabulary itself, text to ids and ids to text; template.h, of libgufo_template, which
+ * this library uses, renders any template. */
 #ifndef GUFO_TEXT_H
 #define GUFO_TEXT_H
 
+#include "template.h"
 #include "vocab.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* ==== The simple interface =================================================================== */
+
+typedef enum gufo_chat_flags {
+    GUFO_CHAT_NO_PROMPT = 1, /* add_generation_prompt is false: the answer does not begin */
+} gufo_chat_flags;
+
+typedef struct gufo_chat_options {
+    uint32_t flags;   /* of gufo_chat_flags */
+    const char *name; /* of the template (gufo_chat_template); NULL: the one without a name */
+    gufo_str tools;   /* JSON; empty: none */
+    gufo_str
+        variables; /* a JSON object of further variables, which come before all others; empty: none */
+    /* Limits, the allocator of all but `out`, and the time that templates see: without it they see 1970. */
+    const gufo_template_options *rendering;
+    const gufo_run *run;  /* of gufo_tokenize_options */
+    uint64_t reserved[4]; /* must be zero */
+} gufo_chat_options;
+
+/* Appends the ids that a model reads for a conversation: those of gufo_chat_render's text by
+ * gufo_tokenize_prompt.  `options` may be NULL.  On failure `out` is as it was:
+ *   GUFO_E_NOT_FOUND  the model has no such template
+ *   GUFO_E_MALFORMED  JSON, whose place is in the message; the template; and as gufo_tokenize
+ *   GUFO_E_STOPPED, GUFO_E_TYPE, GUFO_E_LIMIT, GUFO_E_MEMORY
+ *                     as gufo_template_render: GUFO_E_STOPPED is the template's own refusal */
+GUFO_API gufo_status gufo_chat_tokenize(const gufo_model *model, const gufo_vocab *vocab,
+                                        gufo_str messages, const gufo_chat_options *options,
+                                        gufo_ids *out, gufo_error *error);
+/* Appends the prompt of a conversation: renders a template of the model, with the variables of
+ * gufo_chat_values_from and gufo_chat_values_messages.  `vocab` and `options` may be NULL.  Fails as
+ * gufo_chat_tokenize. */
+GUFO_API gufo_status gufo_chat_render(const gufo_model *model, const gufo_vocab *vocab,
+                                      gufo_str messages, const gufo_chat_options *options,
+                                      gufo_text *out, gufo_error *error);
+
+/* ==== The parts of it ======================================================================== */
+
 /* Finds the template `name` of a model (tokenizer.chat_template.NAME), or the one without a name for
  * NULL.  *out is a view into the model, and lives as long.  GUFO_E_NOT_FOUND; GUFO_E_TYPE for a key
  * that is not a string.  Any thread. */
 GUFO_API gufo_status gufo_chat_template(const gufo_model *model, const char *name, gufo_str *out,
                                         gufo_error *error);
+/* Template `index` of a model, in the order of the file; false past the last one.  *name is empty for the
+ * one without a name.  Either may be NULL; views into the model.  Any thread. */
+GUFO_API bool gufo_chat_template_at(const gufo_model *model, uint64_t index, gufo_str *name,
+                                    gufo_str *source);
+
+/* Sets the variables that transformers sets: messages to an empty list, tools and documents to null,
+ * add_generation_prompt to true, and bos_token, eos_token, unk_token, sep_token, pad_token and mask_token
+ * to the texts of these tokens, of the vocabulary, or, where `vocab` is NULL, by the keys of the model, or,
+ * where `model` is NULL, too, to none.  Fails as gufo_template_values_set. */
+GUFO_API gufo_status gufo_chat_values_from(gufo_template_values *values, const gufo_model *model,
+                                           const gufo_vocab *vocab, gufo_error *error);
+/* Sets the messages: `json` is a list of messages, each an object, or an object with "messages" and other
+ * variables.  Fails as gufo_template_values_set, with GUFO_E_MALFORMED for JSON of another shape, too. */
+GUFO_API gufo_status gufo_chat_values_messages(gufo_template_values *values, gufo_str json,
+                                               gufo_error *error);
+
+/* Appends the ids of a text that a template made.  Templates write the special tokens that they need, so
+ * these are parsed (GUFO_TOKENIZE_PARSE_SPECIAL) and none is added, but for a BOS, where the vocabulary adds
+ * one and the text does not begin with it.  `run` as in gufo_tokenize_options, and it fails as
+ * gufo_tokenize; then `out` is as it was. */
+GUFO_API gufo_status gufo_tokenize_prompt(const gufo_vocab *vocab, gufo_str prompt,
+                                          const gufo_run *run, gufo_ids *out, gufo_error *error);
 
 #ifdef __cplusplus
 }

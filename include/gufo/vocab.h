@@ -159,6 +159,9 @@ typedef struct gufo_token {
 
 /* Describes token `id`; false past the last id, and *out is as it was. */
 GUFO_API bool gufo_vocab_token(const gufo_vocab *vocab, uint32_t id, gufo_token *out);
+/* Writes the ids of the tokens that end generation, in order: EOS, EOT and others like them, which
+ * GUFO_TOKEN_END marks; at most `room` of them.  Returns how many there are. */
+GUFO_API size_t gufo_vocab_stop_tokens(const gufo_vocab *vocab, uint32_t *ids, size_t room);
 /* The token that is stored with this text: the last one of several; GUFO_NO_TOKEN if none is. */
 GUFO_API uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text);
 
@@ -234,6 +237,12 @@ typedef struct gufo_tokenize_options {
 GUFO_API gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
                                    const gufo_tokenize_options *options, gufo_ids *out,
                                    gufo_error *error);
+
+/* Counts the ids that gufo_tokenize gives: *count.  Memory does not grow with the text, unless the
+ * tokenizer is a tokenizer.json.  Fails as gufo_tokenize. */
+GUFO_API gufo_status gufo_count_tokens(const gufo_vocab *vocab, gufo_str text,
+                                       const gufo_tokenize_options *options, uint64_t *count,
+                                       gufo_error *error);
 
 /* Encodes texts that come in parts, and many texts one after the other.  It remembers pieces that
  * it has encoded: it is faster than gufo_tokenize for many short texts. */

@@ -551,3 +551,28 @@ gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
     gufo_tokenizer_free(k);
     return status == GUFO_OK ? GUFO_OK : fail_as(error, &first);
 }
+
+gufo_status gufo_count_tokens(const gufo_vocab *vocab, gufo_str text,
+                              const gufo_tokenize_options *options, uint64_t *count,
+                              gufo_error *error)
+{
+    gufo_error first = {.code = GUFO_E_MEMORY};
+    gufo_tokenizer *k = gufo_tokenizer_new(vocab, options, &first);
+    gufo_ids ids = {.allocator = &vocab->allocator};
+    gufo_status status = k != NULL ? GUFO_OK : first.code;
+
+    for (*count = 0; status == GUFO_OK && text.len > 0;) {
+        size_t size = (size_t)smaller(text.len, MOST_WINDOW);
+
+        status = gufo_tokenizer_feed(k, (gufo_str){text.data, size}, &ids, &first);
+        text = str_from(text, size);
+        *count += ids.count;
+        ids.count = 0;
+    }
+    if (status == GUFO_OK)
+        status = gufo_tokenizer_end(k, &ids, &first);
+    *count += ids.count;
+    gufo_ids_free(&ids);
+    gufo_tokenizer_free(k);
+    return status == GUFO_OK ? GUFO_OK : fail_as(error, &first);
+}

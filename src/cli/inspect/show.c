@@ -114,9 +114,7 @@ static void write_metadata(json_writer *j, const input *in, const show_options *
 static bool show_write_json(const input *in, const show_options *options)
 {
     show_tensors tensors = show_tensors_of(in->model, options->tensor_glob), *next = &tensors;
-    gufo_summary o;
-
-    gufo_model_summarize(in->model, &o);
+    overview o = overview_of(in->model);
     json_writer j = json_begin_document(in->path);
 
     record_write_members(&j, &facts_type, &o.facts);

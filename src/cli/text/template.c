@@ -1,7 +1,6 @@
 /* gufo template FILE: renders a chat template. */
 #include "cli/text/template.h"
 
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/path.h"
@@ -10,7 +9,6 @@
 #include "cli/core/terminal/text.h"
 #include "cli/text/tokenize_write.h"
 #include "gufo/text.h"
-#include "text/vocabulary/ids.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -127,22 +125,20 @@ static int check_arguments(templating *t)
 
 enum { LARGEST_TEMPLATE = 16 << 20 };
 
-static const char base_key[] = "tokenizer.chat_template.";
-
 /* The names of all templates of a model, with commas between them; the caller frees them. */
 static char *list_names(const gufo_model *model)
 {
     text_stream names;
-    gufo_entry entry;
+    gufo_str name;
     bool first = true;
 
     if (!text_stream_open(&names))
         return NULL;
-    for (uint64_t i = 0; gufo_model_entry_at(model, i, &entry); i++) {
-        if (!str_begins(entry.key, base_key) || entry.key.len == strlen(base_key))
+    for (uint64_t i = 0; gufo_chat_template_at(model, i, &name, NULL); i++) {
+        if (name.len == 0)
             continue;
         fputs(first ? "" : ", ", names.out);
-        text_put(names.out, str_from(entry.key, strlen(base_key)), TEXT_PLAIN);
+        text_put(names.out, name, TEXT_PLAIN);
         first = false;
     }
     return text_stream_close(&names);
@@ -244,41 +240,16 @@ static int open_vocabulary(templating *t)
     return t->vocab != NULL ? CODE_OK : report_error(t->path, &error);
 }
 
-static int tokenize(templating *t, gufo_ids *ids)
-{
-    const gufo_run run = {.threads = (unsigned)t->options->base.shared->threads};
-    const gufo_tokenize_options options = {.flags = GUFO_TOKENIZE_PARSE_SPECIAL, .run = &run};
-    const gufo_str text = {t->out.data, t->out.len};
-    gufo_error error;
-
-    return gufo_tokenize(t->vocab, text, &options, ids, &error) == GUFO_OK
-               ? CODE_OK
-               : report_error(t->path, &error);
-}
-
-/* A template writes the special tokens that it needs; BOS is added where the vocabulary adds one and the
- * prompt does not begin with it. */
-static bool lacks_bos(const templating *t, const gufo_ids *ids)
-{
-    const gufo_vocab_facts facts = gufo_vocab_describe(t->vocab);
-    const uint32_t bos = facts.special[GUFO_SPECIAL_BOS];
-
-    return facts.add_bos && bos != GUFO_NO_TOKEN && (ids->count == 0 || ids->ids[0] != bos);
-}
-
 static int find_ids(templating *t, gufo_ids *ids)
 {
+    const gufo_run run = {.threads = (unsigned)t->options->base.shared->threads};
+    const gufo_str prompt = {t->out.data, t->out.len};
+    gufo_error error;
     int code = open_vocabulary(t);
 
-    if (code == CODE_OK)
-        code = tokenize(t, ids);
-    if (code != CODE_OK || !lacks_bos(t, ids))
-        return code;
-    if (!ids_add(ids, 0))
-        return report_memory(t->path);
-    memmove(ids->ids + 1, ids->ids, (ids->count - 1) * sizeof *ids->ids);
-    ids->ids[0] = gufo_vocab_describe(t->vocab).special[GUFO_SPECIAL_BOS];
-    return CODE_OK;
+    if (code == CODE_OK && gufo_tokenize_prompt(t->vocab, prompt, &run, ids, &error) != GUFO_OK)
+        code = report_error(t->path, &error);
+    return code;
 }
 
 typedef struct prompt {

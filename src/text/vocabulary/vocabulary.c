@@ -231,6 +231,16 @@ bool gufo_vocab_token(const gufo_vocab *vocab, uint32_t id, gufo_token *out)
     return true;
 }
 
+size_t gufo_vocab_stop_tokens(const gufo_vocab *vocab, uint32_t *ids, size_t room)
+{
+    size_t count = 0;
+
+    for (uint32_t id = 0; id < vocab->size; id++)
+        if ((vocab->attributes[id] & GUFO_TOKEN_END) != 0 && count++ < room)
+            ids[count - 1] = id;
+    return count;
+}
+
 uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text)
 {
     return vocab_find(vocab, text.data, text.len);
