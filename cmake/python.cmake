@@ -15,6 +15,14 @@ list(POP_FRONT python_places python_include python_library)
 if(NOT EXISTS ${python_include}/Python.h)
     message(FATAL_ERROR "not found: ${python_include}/Python.h\n    sudo apt install python3-dev")
 endif()
+if(GUFO_BUILD_TESTS AND NOT GUFO_SANITIZE)
+    execute_process(COMMAND ${GUFO_PYTHON_PROGRAM} -c "import hypothesis, numpy, pytest" RESULT_VARIABLE python_lacks
+        ERROR_QUIET)
+    if(python_lacks)
+        message(FATAL_ERROR "${GUFO_PYTHON_PROGRAM} lacks what tests of the package need: hypothesis, numpy, pytest\n"
+            "    sudo apt install python3-hypothesis python3-numpy python3-pytest")
+    endif()
+endif()
 
 set(python_folder ${PROJECT_BINARY_DIR}/python)
 
@@ -88,8 +96,8 @@ add_dependencies(gufo_python gufo_python_core)
 
 # ---- tests --------------------------------------------------------------------------------------
 
-# One for each file, but with sanitizers one for the extension alone; skipped where a package that tests need is not
-# there (tests/conftest.py says which).
+# One for each file, but with sanitizers one for the extension alone.  What needs real files or the package gguf is
+# skipped without (tests/conftest.py).
 if(GUFO_BUILD_TESTS AND GUFO_SANITIZE)
     add_test(NAME python.replay COMMAND gufo_python_core ${PROJECT_SOURCE_DIR}/python/tests/replay.py
         ${PROJECT_SOURCE_DIR}/fuzz/seeds ${PROJECT_SOURCE_DIR}/fuzz/seeds_check ${PROJECT_SOURCE_DIR}/fuzz/seeds_vocab)

@@ -79,7 +79,7 @@ int core_add_constants(PyObject *module, const core_constant *constants);
     }
 
 /* A function in a slot of a type, which is a pointer to data. */
-#define CORE_SLOT(function) ((void *)(uintptr_t)(function))
+#define CORE_SLOT(function) (__extension__(void *)(function))
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -125,11 +125,12 @@ void core_source_release(core_source *source);
 /* ---- models ---------------------------------------------------------------------------------- */
 
 typedef struct core_model {
-    PyObject_HEAD PyObject *weak; /* list of weak references */
-    gufo_model *model;            /* NULL when it is closed */
-    core_source source;           /* of which the memory belongs to the model */
-    PyObject *keeps;              /* what else must live as long, or NULL */
-    Py_ssize_t users;             /* views of its bytes, and calls that run without the GIL */
+    PyObject_HEAD
+    PyObject *weak;     /* list of weak references */
+    gufo_model *model;  /* NULL when it is closed */
+    core_source source; /* of which the memory belongs to the model */
+    PyObject *keeps;    /* what else must live as long, or NULL */
+    Py_ssize_t users;   /* views of its bytes, and calls that run without the GIL */
 } core_model;
 
 /* A Model of a model that is open, which it then owns, on failure too; `keeps` (may be NULL) lives as

@@ -7,7 +7,8 @@
 #include <string.h>
 
 typedef struct edit_object {
-    PyObject_HEAD gufo_edit *edit; /* NULL when it is closed */
+    PyObject_HEAD
+    gufo_edit *edit; /* NULL when it is closed */
     bool busy;
 } edit_object;
 

@@ -384,7 +384,8 @@ static PyObject *model_parts(PyObject *object, PyObject *args)
 /* ---- data of tensors -------------------------------------------------------------------------- */
 
 typedef struct view {
-    PyObject_HEAD PyObject *model;
+    PyObject_HEAD
+    PyObject *model;
     const void *data;
     Py_ssize_t size;
 } view;
@@ -393,7 +394,7 @@ static int view_get(PyObject *object, Py_buffer *buffer, int flags)
 {
     view *self = (view *)object;
 
-    return PyBuffer_FillInfo(buffer, object, (void *)(uintptr_t)self->data, self->size, 1, flags);
+    return PyBuffer_FillInfo(buffer, object, (void *)self->data, self->size, 1, flags);
 }
 
 static void view_dealloc(PyObject *object)

@@ -13,6 +13,7 @@ static const core_part *const parts[] = {
 #define PART(name) &core_part_##name,
 #include "parts.def"
 #undef PART
+    NULL,
 };
 
 /* What the extension is built with, beside libgufo. */
@@ -108,7 +109,7 @@ static int set_up(PyObject *module)
     if (PyModule_AddStringConstant(module, "version", gufo_version()) < 0 ||
         add_features(module) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; parts[i] != NULL; i++) {
         if (parts[i]->methods != NULL && PyModule_AddFunctions(module, parts[i]->methods) < 0)
             return -1;
         if (parts[i]->set_up != NULL && parts[i]->set_up(module) < 0)

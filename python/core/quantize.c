@@ -29,8 +29,9 @@ typedef struct plan {
 } plan;
 
 typedef struct job_object {
-    PyObject_HEAD PyObject *given; /* the dict of options */
-    PyObject *models;              /* list of those in use */
+    PyObject_HEAD
+    PyObject *given;  /* the dict of options */
+    PyObject *models; /* list of those in use */
     plan plan;
     gufo_imatrix *importance;
     gufo_quantizer *quantizer;

@@ -8,7 +8,8 @@
 #include <string.h>
 
 typedef struct vocab_object {
-    PyObject_HEAD gufo_vocab *vocab;
+    PyObject_HEAD
+    gufo_vocab *vocab;
 } vocab_object;
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -302,7 +303,8 @@ static PyObject *vocab_piece(PyObject *object, PyObject *argument)
 
 /* Ids that come one after the other; the vocabulary lives as long. */
 typedef struct decoder_object {
-    PyObject_HEAD PyObject *vocab;
+    PyObject_HEAD
+    PyObject *vocab;
     gufo_detokenizer *stream;
 } decoder_object;
 

@@ -105,9 +105,10 @@ static bool wait_for_end(const core_call *call, task *t)
     bool well = true, ended = false;
 
     while (!ended) {
-        Py_BEGIN_ALLOW_THREADS ended = wait_a_tick(t, &done, &total);
-        Py_END_ALLOW_THREADS if (well && !look_around(call, done, total))
-        {
+        Py_BEGIN_ALLOW_THREADS
+            ended = wait_a_tick(t, &done, &total);
+        Py_END_ALLOW_THREADS
+        if (well && !look_around(call, done, total)) {
             well = false;
             ask_to_stop(t);
         }
@@ -136,7 +137,8 @@ bool core_do(PyObject *module, const core_call *call, core_work *work, void *con
 
     init_task(&t, call, work, context);
     if (call->brief || pthread_create(&thread, NULL, do_work, &t) != 0) {
-        Py_BEGIN_ALLOW_THREADS do_work(&t);
+        Py_BEGIN_ALLOW_THREADS
+            do_work(&t);
         Py_END_ALLOW_THREADS
     } else {
         well = wait_for_end(call, &t);
