@@ -136,6 +136,13 @@ static bool importance_of(coding *c, PyObject *object, Py_buffer *buffer)
     return core_has_room(buffer, c->columns, sizeof(float));
 }
 
+/* Whether encoding tries many scales; without importance, small blocks have one that is right. */
+static bool searches(const coding *c, int effort)
+{
+    return c->importance != NULL || effort != GUFO_EFFORT_REFERENCE ||
+           c->type->block_elements >= 256;
+}
+
 static bool encode_with(PyObject *module, core_call *call, coding *c, int effort)
 {
     gufo_encoder_options options = {.effort = (gufo_effort)effort};
@@ -148,7 +155,8 @@ static bool encode_with(PyObject *module, core_call *call, coding *c, int effort
         return false;
     }
     c->encoder = encoder;
-    call->brief = c->rows * c->columns <= ENCODED_AT_ONCE;
+    call->brief =
+        c->rows * c->columns <= (searches(c, effort) ? ENCODED_AT_ONCE : DECODED_AT_ONCE / 4);
     well = core_do(module, call, encode_all, c);
     gufo_encoder_free(encoder);
     return well;
