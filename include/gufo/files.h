@@ -22,6 +22,7 @@ typedef struct gufo_guard {
     size_t count;
     uint64_t room;
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];
 } gufo_guard;
 
 /* Add the files that paths name, or the one of a descriptor.  NULL, -1, paths without a file, and

@@ -147,6 +147,9 @@ static gufo_status run_loop(state *s, member *members, unsigned count, gufo_erro
     (void)pthread_mutex_init(&s->lock, NULL);
     (void)pthread_cond_init(&s->place_free, NULL);
     run_members(members, count);
+    for (; s->turn < s->next && s->loop->drop != NULL; s->turn++)
+        if (s->finished[s->turn % s->places])
+            s->loop->drop(s->loop->context, result_of(s, s->turn));
     (void)pthread_cond_destroy(&s->place_free);
     (void)pthread_mutex_destroy(&s->lock);
     if (s->status != GUFO_OK && error != NULL)

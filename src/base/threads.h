@@ -33,6 +33,9 @@ typedef struct parallel_loop {
     /* Takes the result of a part that succeeded, after all parts before it; NULL: nothing to take.
      */
     gufo_status (*hand_over)(void *context, uint64_t index, const void *result, gufo_error *error);
+    /* Frees the result of a part that succeeded and is not passed on, because one before it failed; NULL:
+     * nothing to free. */
+    void (*drop)(void *context, void *result);
 } parallel_loop;
 
 /* Runs the loop and returns when all threads are done.  After a failure no further part is begun;

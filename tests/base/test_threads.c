@@ -2,6 +2,7 @@
 #include "../support/allocator.h"
 
 #include "base/memory.h"
+#include "base/error.h"
 #include "base/threads.h"
 
 #include <stdatomic.h>
@@ -183,6 +184,64 @@ static void test_without_results(void **state)
     check_u64(atomic_load(&count), PARTS, "parts");
 }
 
+/* What is passed on and what is dropped is all that succeeded, and nothing is both. */
+typedef struct kept {
+    atomic_uint_fast64_t made, dropped;
+    uint64_t passed;
+} kept;
+
+static gufo_status make_one(void *context, unsigned thread, uint64_t index, void *result,
+                            gufo_error *error)
+{
+    kept *k = context;
+
+    (void)thread;
+    if (index == 40)
+        return refuse(error, GUFO_E_RANGE, "forty");
+    *(uint64_t *)result = index + 1;
+    atomic_fetch_add(&k->made, 1);
+    return GUFO_OK;
+}
+
+static gufo_status pass_one(void *context, uint64_t index, const void *result, gufo_error *error)
+{
+    kept *k = context;
+
+    (void)error;
+    check_u64(*(const uint64_t *)result, index + 1, "result");
+    k->passed++;
+    return GUFO_OK;
+}
+
+static void drop_one(void *context, void *result)
+{
+    kept *k = context;
+
+    check(*(uint64_t *)result > 41, "only results behind the failure are dropped");
+    atomic_fetch_add(&k->dropped, 1);
+}
+
+static void test_dropping(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 8; threads *= 2) {
+        kept k = {0};
+        const parallel_loop loop = {.end = PARTS,
+                                    .threads = threads,
+                                    .result_size = sizeof(uint64_t),
+                                    .context = &k,
+                                    .work = make_one,
+                                    .hand_over = pass_one,
+                                    .drop = drop_one};
+        gufo_error error = no_error();
+
+        check_status(parallel_run(&loop, &default_allocator, &error), GUFO_E_RANGE, &error,
+                     "%u threads", threads);
+        check_u64(k.passed, 40, "%u threads", threads);
+        check_u64(atomic_load(&k.made), k.passed + atomic_load(&k.dropped), "%u threads", threads);
+    }
+}
+
 static void test_without_memory(void **state)
 {
     counter c;
@@ -217,7 +276,7 @@ int main(void)
         cmocka_unit_test(test_order),           cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_failures),        cmocka_unit_test(test_refusal),
         cmocka_unit_test(test_without_results), cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_default_count),
+        cmocka_unit_test(test_default_count),   cmocka_unit_test(test_dropping),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

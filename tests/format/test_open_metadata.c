@@ -138,6 +138,7 @@ static void check_counted_nul(const gufo_model *file, const char *label)
     gufo_array_iter iter;
     gufo_value value;
     gufo_tensor tensor;
+    gufo_str texts[2];
 
     expect_str(file, "general.architecture", "llama", 5, label);
     expect_str(file, "s.empty", "", 0, label);
@@ -151,6 +152,9 @@ static void check_counted_nul(const gufo_model *file, const char *label)
     check_str(value.as.str, "", "%s", label);
     check(gufo_array_next(&iter, &value), "%s", label);
     check_str(value.as.str, "no nul", "%s", label);
+    check_ok(gufo_array_strings(&list, 1, 2, texts, &error), &error, "%s", label);
+    check_str(texts[0], "", "%s", label);
+    check_str(texts[1], "no nul", "%s", label);
     check_ok(gufo_array_at(&list, 0, &value, &error), &error, "%s", label);
     check_str(value.as.str, "one", "%s", label);
     check(gufo_model_tensor_find(file, "token_embd.weight", &tensor), "%s", label);

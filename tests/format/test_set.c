@@ -351,6 +351,42 @@ static const struct {
     {"cut second shard", cut, 1, GUFO_E_TRUNCATED},
 };
 
+/* Whatever the threads, it is the same failure. */
+static void check_threads_agree(const folder *f, const gufo_error *expected, const char *label)
+{
+    for (unsigned threads = 1; threads <= SHARDS; threads++) {
+        const gufo_run run = {.threads = threads};
+        const gufo_open_options options = {.run = &run};
+        gufo_error error = no_error();
+
+        check(gufo_model_open(shard_name(f, 1).text, &options, &error) == NULL, "%s", label);
+        check(error.code == expected->code && error.file_index == expected->file_index &&
+                  strcmp(error.message, expected->message) == 0,
+              "%s: %u threads say: %s", label, threads, error.message);
+    }
+}
+
+static const gufo_open_options alone = {.flags = GUFO_OPEN_INCOMPLETE};
+
+/* Files that open one by one are refused together, and stay the caller's. */
+static void check_join_fails(const folder *f, const gufo_error *expected, const char *label)
+{
+    gufo_model *parts[SHARDS];
+    gufo_error error = no_error();
+    bool all = true;
+
+    for (unsigned i = 0; i < SHARDS; i++) {
+        parts[i] = gufo_model_open(shard_name(f, i + 1).text, &alone, NULL);
+        all = all && parts[i] != NULL;
+    }
+    check(gufo_model_join(parts, SHARDS, &error) == NULL, "%s", label);
+    if (all)
+        check(error.code == expected->code && error.file_index == expected->file_index, "%s: %s",
+              label, error.message);
+    for (unsigned i = 0; i < SHARDS; i++)
+        gufo_model_free(parts[i]);
+}
+
 static void test_faults(void **state)
 {
     (void)state;
@@ -374,8 +410,147 @@ static void test_faults(void **state)
               faults[n].label, error.file);
         check(gufo_model_open(shard_name(&f, 1).text, NULL, NULL) == NULL, "%s: opened",
               faults[n].label);
+        check_threads_agree(&f, &error, faults[n].label);
+        check_join_fails(&f, &error, faults[n].label);
         folder_remove(&f);
     }
+}
+
+/* ---- threads, progress ----------------------------------------------------------------------- */
+
+typedef struct rising {
+    uint64_t last, calls, stop_at;
+    bool falls;
+} rising;
+
+static bool rises(void *context, uint64_t done, uint64_t total)
+{
+    rising *r = context;
+
+    r->falls = r->falls || done <= r->last || total != 0;
+    r->last = done;
+    return ++r->calls != r->stop_at;
+}
+
+static void test_threads(void **state)
+{
+    folder f = folder_new();
+    uint64_t all = 0;
+
+    (void)state;
+    for (uint16_t i = 0; i < SHARDS; i++) {
+        shard_plan p = good_plan(i);
+
+        write_shard(&f, i, &p);
+    }
+    for (unsigned threads = 1; threads <= SHARDS + 1; threads++) {
+        rising r = {0};
+        gufo_run run = {.threads = threads, .progress = rises, .progress_context = &r};
+        const gufo_open_options options = {.run = &run};
+        gufo_error error = no_error();
+        gufo_model *set = gufo_model_open(shard_name(&f, 1).text, &options, &error);
+
+        check(set != NULL, "%u threads: %s", threads, error.message);
+        check_good_set(set, &f, "threads");
+        gufo_model_free(set);
+        check(!r.falls && r.calls >= SHARDS, "%u threads", threads);
+        all = threads == 1 ? r.last : all;
+        check_u64(r.last, all, "%u threads: bytes", threads);
+        for (uint64_t stop_at = 1; stop_at <= r.calls; stop_at += 3) {
+            rising stopping = {.stop_at = stop_at};
+
+            run.progress_context = &stopping;
+            check(gufo_model_open(shard_name(&f, 1).text, &options, &error) == NULL,
+                  "%u threads: it stops", threads);
+            check_error_shape(&error, GUFO_E_STOPPED, "stopped");
+            check_u64(stopping.calls, stop_at, "%u threads: nobody is asked again", threads);
+        }
+    }
+    folder_remove(&f);
+}
+
+/* ---- joining --------------------------------------------------------------------------------- */
+
+static void test_join(void **state)
+{
+    folder f = folder_new();
+    gufo_model *parts[SHARDS], *set;
+    gufo_error error = no_error();
+    gufo_mapping mapping;
+
+    (void)state;
+    for (uint16_t i = 0; i < SHARDS; i++) {
+        shard_plan p = good_plan(i);
+
+        write_shard(&f, i, &p);
+        parts[i] = gufo_model_open(shard_name(&f, i + 1u).text, &alone, &error);
+        check(parts[i] != NULL, "%s", error.message);
+    }
+    gufo_model *turned[SHARDS] = {parts[0], parts[2], parts[1]};
+    gufo_model *twice[SHARDS] = {parts[0], parts[1], parts[0]};
+    gufo_model *missing[SHARDS] = {parts[0], NULL, parts[2]};
+
+    check(gufo_model_join(turned, SHARDS, &error) == NULL, "another order");
+    check_error_shape(&error, GUFO_E_SHARDS, "another order");
+    check(gufo_model_join(twice, SHARDS, &error) == NULL, "twice");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "twice");
+    check(gufo_model_join(missing, SHARDS, &error) == NULL, "missing");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "missing");
+    check(gufo_model_join(parts, 1, &error) == NULL, "one");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "one");
+    check(gufo_model_join(parts, 2, NULL) == NULL, "too few");
+    for (unsigned i = 0; i < SHARDS; i++) /* they are as they were */
+        check(gufo_model_tensor_count(parts[i]) == PER_SHARD &&
+                  gufo_model_shard_count(parts[i]) == 1,
+              "part %u", i);
+    set = gufo_model_join(parts, SHARDS, &error);
+    check(set != NULL, "%s", error.message);
+    check_good_set(set, &f, "joined");
+    check(gufo_model_shard(set, 1) == parts[1], "the parts are its shards");
+    for (unsigned i = 0; i < SHARDS; i++) {
+        check(gufo_model_mapping(set, i, &mapping), "mapping %u", i);
+        check(mapping.is_mapped && mapping.fd >= 0 && memcmp(mapping.data, "GGUF", 4) == 0,
+              "mapping %u", i);
+        check_u64(mapping.size, gufo_model_facts(parts[i]).size, "mapping %u", i);
+        check(strcmp(mapping.path, shard_name(&f, i + 1).text) == 0, "mapping %u", i);
+    }
+    check(!gufo_model_mapping(set, SHARDS, &mapping), "past the end");
+    gufo_model *sets[2] = {set, set};
+
+    check(gufo_model_join(sets, 2, &error) == NULL, "a set");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "a set");
+    check_good_set(set, &f, "a set is as it was");
+    gufo_model_free(set);
+    folder_remove(&f);
+}
+
+/* What is not mapped has no address; memory has that of the caller. */
+static void test_mapping(void **state)
+{
+    const gufo_open_options read = {.flags = GUFO_OPEN_INCOMPLETE | GUFO_OPEN_NO_MAP};
+    folder f = folder_new();
+    shard_plan p = good_plan(0);
+    gufo_error error = no_error();
+    gufo_mapping mapping;
+    gufo_model *model;
+    uint8_t *bytes;
+    size_t size;
+
+    (void)state;
+    write_shard(&f, 0, &p);
+    model = gufo_model_open(shard_name(&f, 1).text, &read, &error);
+    check(model != NULL && gufo_model_mapping(model, 0, &mapping), "%s", error.message);
+    check(mapping.data == NULL && !mapping.is_mapped && mapping.fd >= 0, "it is read");
+    gufo_model_free(model);
+    bytes = read_file(shard_name(&f, 1).text, &size);
+    model = gufo_model_open_memory(bytes, size, &alone, &error);
+    check(model != NULL && gufo_model_mapping(model, 0, &mapping), "%s", error.message);
+    check(mapping.data == bytes && mapping.size == size && !mapping.is_mapped && mapping.fd == -1 &&
+              mapping.path == NULL,
+          "memory");
+    gufo_model_free(model);
+    free(bytes);
+    folder_remove(&f);
 }
 
 /* A first shard that is missing is a file that is missing. */
@@ -485,6 +660,8 @@ int main(void)
         cmocka_unit_test(test_good_sets), cmocka_unit_test(test_sets_of_one),
         cmocka_unit_test(test_faults),    cmocka_unit_test(test_first_missing),
         cmocka_unit_test(test_lenient),   cmocka_unit_test(test_lenient_set),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_join),
+        cmocka_unit_test(test_mapping),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,32 @@ static gufo_array array_of(const view *v, uint8_t **block)
     return (gufo_array){v->type, v->count, *block, v->size, LITTLE};
 }
 
+/* What the walk finds, all at once; and nothing where it finds less. */
+static void check_strings(const view *v, const gufo_array *array)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    gufo_error error = no_error();
+    gufo_str texts[4] = {{NULL, 0}};
+    gufo_value value;
+    uint64_t found = 0;
+
+    if (v->type != GUFO_VALUE_STRING) {
+        check_status(gufo_array_strings(array, 0, 0, texts, &error), GUFO_E_TYPE, &error, "%s",
+                     v->label);
+        return;
+    }
+    while (gufo_array_next(&iter, &value))
+        found++;
+    check_ok(gufo_array_strings(array, 0, found, texts, &error), &error, "%s", v->label);
+    check(found == 0 || (texts[0].len == 2 && memcmp(texts[0].data, "ab", 2) == 0), "%s", v->label);
+    check_status(gufo_array_strings(array, 0, found + 1, texts, &error),
+                 found < v->count ? GUFO_E_CHANGED : GUFO_E_RANGE, &error, "%s", v->label);
+    check_status(gufo_array_strings(array, v->count, 1, texts, &error), GUFO_E_RANGE, &error, "%s",
+                 v->label);
+    check_status(gufo_array_strings(array, UINT64_MAX, 2, texts, &error), GUFO_E_RANGE, &error,
+                 "%s", v->label);
+}
+
 static void check_looks(const view *v, const gufo_array *array)
 {
     bool fixed = gufo_value_type_size(v->type) != 0;
@@ -84,6 +110,7 @@ static void test_views(void **state)
         gufo_document *d = gufo_document_new(NULL, &error);
 
         check_looks(&views[i], &value.as.array);
+        check_strings(&views[i], &value.as.array);
         for (unsigned order = 0; order < 2; order++) { /* of the document: as it is, and swapped */
             check_ok(gufo_document_set_encoding(d, 3, (gufo_byte_order)order, &error), &error,
                      "order");

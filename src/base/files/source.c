@@ -151,6 +151,14 @@ static gufo_status resize_buffer(source *s, uint64_t capacity, gufo_error *error
     return GUFO_OK;
 }
 
+/* Whether to read on, of a size that is not known. */
+static gufo_status note_progress(const source *s, uint64_t done, gufo_error *error)
+{
+    if (s->progress == NULL || s->progress(s->progress_context, done, 0))
+        return GUFO_OK;
+    return refuse(error, GUFO_E_STOPPED, "stopped");
+}
+
 /* How far to read next: doubling, so that the cost stays linear.  A length in the file does not
  * count before its bytes have arrived. */
 static uint64_t next_goal(const source *s)
@@ -183,7 +191,7 @@ static gufo_status read_on(source *s, uint64_t upto, gufo_error *error)
     s->have += got;
     if (s->have < goal) /* the end came early: a pipe's, or the file was truncated meanwhile */
         s->size = s->have;
-    return GUFO_OK;
+    return note_progress(s, s->have, error);
 }
 
 gufo_status source_need(source *s, uint64_t upto, gufo_error *error)
@@ -221,6 +229,8 @@ gufo_status source_drain(source *s, gufo_error *error)
         total += got;
         if (got < sizeof scrap)
             break;
+        if ((status = note_progress(s, total, error)) != GUFO_OK)
+            return status;
     }
     s->size = total;
     return GUFO_OK;

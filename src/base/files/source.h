@@ -37,7 +37,9 @@ typedef struct source {
     size_t mapping_size;
     int fd; /* -1: none */
     bool sequential;
-    struct timespec modified; /* the file of `fd`, when it was opened */
+    struct timespec modified;   /* the file of `fd`, when it was opened */
+    gufo_progress_fn *progress; /* of what is read into memory, or skipped; NULL: nobody asks */
+    void *progress_context;
     gufo_source user;
     const gufo_allocator *allocator;
 } source;

@@ -15,6 +15,7 @@
 #define GUFO_FORMAT_FILE_H
 
 #include "base/files/source.h"
+#include "format/file/opening.h"
 #include "format/file/records.h"
 #include "format/rules/rules.h"
 #include "gufo/format.h"
@@ -76,6 +77,8 @@ typedef struct gguf_file {
     bool header_alone;                    /* what follows the header of a stream is not read */
     uint64_t max_metadata, max_tensors, max_texts;
     unsigned max_depth; /* of arrays */
+    opening_state *opening;
+    uint64_t noted; /* bytes that its progress has */
     gufo_finding_fn *on_finding;
     void *finding_context;
     gufo_error *error; /* for strict opening and for failures of the system */
@@ -87,8 +90,7 @@ typedef struct gguf_file {
 
 /* Opens file `number` of a model: takes over what `input` has to close, also on failure.  Errors do
  * not name the file.  NULL on failure. */
-gguf_file *file_open(const gufo_input *input, const gufo_open_options *options, uint32_t number,
-                     gufo_error *error);
+gguf_file *file_open(const gufo_input *input, opening_state *o, uint32_t number, gufo_error *error);
 void file_close(gguf_file *file);
 
 /* A fault at `offset` about `subject`.  Returns whether reading may continue: always when lenient;

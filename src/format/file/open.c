@@ -129,6 +129,8 @@ static gguf_file *file_read_all(gguf_file *file)
         return NULL;
     }
     file->error = NULL;
+    file->opening = NULL;
+    file->source.progress = NULL;
     return file;
 }
 
@@ -157,17 +159,27 @@ static gufo_status open_source(gguf_file *file, const gufo_input *input,
     return source_open_fd(&file->source, fd, map, limit, &file->allocator, error);
 }
 
-gguf_file *file_open(const gufo_input *input, const gufo_open_options *options, uint32_t number,
-                     gufo_error *error)
+static bool note_bytes(void *context, uint64_t done, uint64_t total)
 {
-    gguf_file *file = file_new(options, number, error);
+    gguf_file *file = context;
+
+    (void)total;
+    return opening_note(file->opening, &file->noted, done);
+}
+
+gguf_file *file_open(const gufo_input *input, opening_state *o, uint32_t number, gufo_error *error)
+{
+    gguf_file *file = file_new(o->options, number, error);
 
     if (file == NULL) {
         if (input->kind == GUFO_INPUT_SOURCE && input->source->close != NULL)
             input->source->close(input->source->context);
         return NULL;
     }
-    file->status = open_source(file, input, options, error);
+    file->status = open_source(file, input, o->options, error);
+    file->opening = o;
+    file->source.progress = note_bytes;
+    file->source.progress_context = file;
     if (file->status == GUFO_OK)
         return file_read_all(file);
     file_close(file);

@@ -511,16 +511,29 @@ static bool index_some(gguf_file *file, uint64_t count, bool (*index)(gguf_file 
     return !is_time_to_index(count) || (index(file) && !file->cut_short);
 }
 
-static bool walk_records(walker *w)
+/* Whether to go on; asked at every entry, which may be long, and at every so many tensors. */
+static bool note_position(walker *w)
 {
     gguf_file *file = w->file;
 
+    if (opening_note(file->opening, &file->noted, w->position))
+        return true;
+    file->status = refuse(file->error, GUFO_E_STOPPED, "stopped");
+    return false;
+}
+
+static bool walk_records(walker *w)
+{
+    enum { TENSORS_BETWEEN = 256 };
+    gguf_file *file = w->file;
+
     for (uint64_t i = 0; i < file->claimed_metadata; i++)
-        if (!read_entry(w, i) || !index_some(file, i + 1, index_keys))
+        if (!read_entry(w, i) || !index_some(file, i + 1, index_keys) || !note_position(w))
             return false;
     file->metadata_read = true;
     for (uint64_t i = 0; i < file->claimed_tensors; i++)
-        if (!read_info(w, i) || !index_some(file, i + 1, index_names))
+        if (!read_info(w, i) || !index_some(file, i + 1, index_names) ||
+            (i % TENSORS_BETWEEN == 0 && !note_position(w)))
             return false;
     file->infos_end = w->position;
     return true;

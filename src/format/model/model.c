@@ -60,11 +60,11 @@ const char *model_input_name(const gufo_input *input, const gufo_open_options *o
     return input->name != NULL ? input->name : options->name;
 }
 
-gufo_model *model_open_file(const gufo_input *input, const gufo_open_options *options,
-                            uint32_t number, gufo_error *error)
+gufo_model *model_open_file(const gufo_input *input, opening_state *o, uint32_t number,
+                            gufo_error *error)
 {
-    const char *name = model_input_name(input, options);
-    gufo_model *model = model_new(mem_allocator(options->allocator), name, error);
+    const char *name = model_input_name(input, o->options);
+    gufo_model *model = model_new(mem_allocator(o->options->allocator), name, error);
 
     if (model == NULL) {
         model_close_input(input);
@@ -72,7 +72,7 @@ gufo_model *model_open_file(const gufo_input *input, const gufo_open_options *op
         return NULL;
     }
     model->number = number;
-    model->file = file_open(input, options, number, error);
+    model->file = file_open(input, o, number, error);
     if (model->file != NULL) {
         if (model->file->damaged)
             fail_in(&model->file->damage, GUFO_FILE_INPUT, number, name);
@@ -95,6 +95,25 @@ const gufo_model *gufo_model_shard(const gufo_model *model, size_t index)
     if (index >= gufo_model_shard_count(model))
         return NULL;
     return model_is_set(model) ? model_part(model, index) : model;
+}
+
+bool gufo_model_mapping(const gufo_model *model, size_t shard, gufo_mapping *out)
+{
+    const gufo_model *part = gufo_model_shard(model, shard);
+    const source *s;
+
+    if (part == NULL)
+        return false;
+    *out = (gufo_mapping){.path = part->name, .fd = -1};
+    if (part->file == NULL)
+        return true;
+    s = &part->file->source;
+    out->fd = s->sequential ? -1 : s->fd;
+    out->size = s->size;
+    out->is_mapped = s->mapping != NULL;
+    /* What was read into memory is a part of the file alone. */
+    out->data = s->mapping != NULL || s->fetch == NULL ? s->base : NULL;
+    return true;
 }
 
 const char *gufo_model_name(const gufo_model *model)

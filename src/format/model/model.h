@@ -37,8 +37,8 @@ struct gufo_model {
 gufo_model *model_new(const gufo_allocator *allocator, const char *name, gufo_error *error);
 
 /* One file as a model, whatever it is a part of. */
-gufo_model *model_open_file(const gufo_input *input, const gufo_open_options *options,
-                            uint32_t number, gufo_error *error);
+gufo_model *model_open_file(const gufo_input *input, opening_state *o, uint32_t number,
+                            gufo_error *error);
 /* Closes a source that is not going to be opened. */
 void model_close_input(const gufo_input *input);
 
@@ -140,9 +140,9 @@ gufo_status model_need_files(const gufo_model *model, const char *what, gufo_err
 /* Fills a model of several shards with the files beside the first one, or with those of a list.  On
  * failure, closing the model is the caller's. */
 gufo_status shards_open_beside(gufo_model *model, const char *first, size_t prefix_len,
-                               size_t count, const gufo_open_options *options, gufo_error *error);
+                               size_t count, opening_state *o, gufo_error *error);
 gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t count,
-                             const gufo_open_options *options, gufo_error *error);
+                             opening_state *o, gufo_error *error);
 /* GUFO_E_SHARDS if a model of one file is only a part of a model. */
 gufo_status shards_check_alone(const gufo_model *model, gufo_error *error);
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "codec/run.h"
 #include "format/file/file.h"
 #include "format/model/model.h"
 #include "format/rules/rules.h"
@@ -22,8 +23,12 @@ static gufo_model *checked(gufo_model *model, gufo_status status)
 static gufo_model *open_alone(const gufo_input *input, const gufo_open_options *options,
                               gufo_error *error)
 {
-    gufo_model *model = model_open_file(input, options, 0, error);
+    opening_state o;
+    gufo_model *model;
 
+    opening_init(&o, options);
+    model = model_open_file(input, &o, 0, error);
+    opening_end(&o);
     if (model == NULL || (options->flags & GUFO_OPEN_INCOMPLETE) != 0)
         return model;
     return checked(model, shards_check_alone(model, error));
@@ -68,6 +73,8 @@ static gufo_status model_check_options(const gufo_open_options *options, gufo_er
         return refuse(error, GUFO_E_ARGUMENT,
                       "gufo_open_options.max_depth is %" PRIu64 "; arrays may be nested %d deep",
                       options->max_depth, GUFO_LARGEST_DEPTH);
+    if (options->run != NULL && run_check(options->run, error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
     return reserved_check(options->reserved, "gufo_open_options", error);
 }
 
@@ -100,7 +107,9 @@ gufo_model *gufo_model_open(const char *path, const gufo_open_options *options, 
     const gufo_input input = gufo_input_path(path);
     uint32_t number, count;
     size_t prefix_len;
+    gufo_status status;
     gufo_model *model;
+    opening_state o;
 
     options = options != NULL ? options : &default_options;
     if ((options->flags & GUFO_OPEN_INCOMPLETE) != 0 || path == NULL ||
@@ -113,7 +122,10 @@ gufo_model *gufo_model_open(const char *path, const gufo_open_options *options, 
         fail_in(error, GUFO_FILE_INPUT, 0, path);
         return NULL;
     }
-    return checked(model, shards_open_beside(model, path, prefix_len, count, options, error));
+    opening_init(&o, options);
+    status = shards_open_beside(model, path, prefix_len, count, &o, error);
+    opening_end(&o);
+    return checked(model, status);
 }
 
 gufo_model *gufo_model_open_fd(int fd, const gufo_open_options *options, gufo_error *error)
@@ -147,8 +159,15 @@ gufo_model *gufo_model_open_shards(const gufo_input *inputs, size_t count,
         count >= 1 && count <= GUFO_MAX_SHARDS
             ? model_new(mem_allocator(options->allocator), model_input_name(inputs, options), error)
             : NULL;
-    if (model != NULL)
-        return checked(model, shards_open_list(model, inputs, count, options, error));
+    if (model != NULL) {
+        opening_state o;
+        gufo_status status;
+
+        opening_init(&o, options);
+        status = shards_open_list(model, inputs, count, &o, error);
+        opening_end(&o);
+        return checked(model, status);
+    }
     if (count < 1 || count > GUFO_MAX_SHARDS)
         (void)refuse(error, GUFO_E_ARGUMENT, "a model has 1 to %s files; %s were given",
                      GROUPED(GUFO_MAX_SHARDS), GROUPED(count));

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
+#include "base/threads.h"
 #include "format/model/model.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -70,11 +72,11 @@ size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t p
 /* The files that a model is opened from: a list, or the files beside the first one. */
 typedef struct shard_list {
     const gufo_input *inputs; /* or NULL, and then: */
-    const char *first;
-    char *path; /* room for one of them: all are as long */
+    const char *first;        /* or NULL: the files are open */
+    char *paths;              /* room for one of them for each thread: all are as long */
     size_t prefix_len;
     size_t count;
-    size_t taken; /* inputs that another object now closes */
+    uint64_t taken; /* inputs that another object now closes */
 } shard_list;
 
 static gufo_status expect_key(const shard_list *list, const gufo_model *shard, const char *key,
@@ -91,7 +93,7 @@ static gufo_status expect_key(const shard_list *list, const gufo_model *shard, c
     (void)gufo_model_find(shard, key, &entry);
     return fail_with(error, GUFO_E_SHARDS, entry.value_offset,
                      "%s is %" PRIu64 ", but should be %" PRIu64 " by %s", key, found, expected,
-                     list->inputs == NULL ? "the name of the file" : "the list of files");
+                     list->first != NULL ? "the name of the file" : "the list of files");
 }
 
 /* Every shard must be written like the first. */
@@ -238,14 +240,32 @@ static gufo_status index_tensors(gufo_model *model, gufo_error *error)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* The file of shard `index`, until the next one is asked for. */
-static gufo_input input_of(const shard_list *list, size_t index)
+typedef struct set_opening {
+    gufo_model *model;
+    shard_list *list;
+    opening_state *opening;
+} set_opening;
+
+/* The file of shard `index`, until the thread asks for the next one. */
+static gufo_input input_of(const shard_list *list, unsigned thread, size_t index)
 {
+    char *path;
+
     if (list->inputs != NULL)
         return list->inputs[index];
-    (void)gufo_shard_path_format(list->path, strlen(list->first) + 1, list->first, list->prefix_len,
+    path = list->paths + thread * (strlen(list->first) + 1);
+    (void)gufo_shard_path_format(path, strlen(list->first) + 1, list->first, list->prefix_len,
                                  (uint32_t)index + 1, (uint32_t)list->count);
-    return gufo_input_path(list->path);
+    return gufo_input_path(path);
+}
+
+/* A shard that is the last one of the model now. */
+static void place_shard(gufo_model *model, gufo_model *shard, uint32_t number)
+{
+    shard->number = number;
+    shard->first = model->tensors;
+    model->tensors += shard->file->tensors.count;
+    model->file = model_part(model, 0)->file;
 }
 
 static gufo_status add_shard(gufo_model *model, gufo_model *shard, gufo_error *error)
@@ -257,67 +277,183 @@ static gufo_status add_shard(gufo_model *model, gufo_model *shard, gufo_error *e
         return fail_memory(error);
     }
     *place = shard;
-    shard->first = model->tensors;
-    model->tensors += shard->file->tensors.count;
-    model->file = model_part(model, 0)->file;
+    place_shard(model, shard, shard->number);
     return GUFO_OK;
 }
 
 /* Opens one more shard; memory follows what was opened, not what the name announces. */
-static gufo_status open_shard(gufo_model *model, shard_list *list, size_t index,
-                              const gufo_open_options *options, gufo_error *error)
+static gufo_status open_shard(void *context, unsigned thread, uint64_t index, void *result,
+                              gufo_error *error)
 {
-    gufo_input input = input_of(list, index);
+    const set_opening *s = context;
+    gufo_input input = input_of(s->list, thread, (size_t)index);
     gufo_error reason = {0};
-    gufo_model *shard = model_open_file(&input, options, (uint32_t)index, &reason);
+    gufo_model **shard = result;
     gufo_status status;
 
-    list->taken = index + 1;
-    if (shard != NULL)
-        return add_shard(model, shard, error);
+    (void)pthread_mutex_lock(&s->opening->lock);
+    s->list->taken = larger(s->list->taken, index + 1);
+    (void)pthread_mutex_unlock(&s->opening->lock);
+    *shard = model_open_file(&input, s->opening, (uint32_t)index, &reason);
+    if (*shard != NULL)
+        return GUFO_OK;
     if (reason.system != ENOENT)
         return fail_as(error, &reason);
-    status = refuse(error, GUFO_E_SHARDS, "shard %zu of %zu is missing", index + 1, list->count);
+    status = refuse(error, GUFO_E_SHARDS, "shard %" PRIu64 " of %zu is missing", index + 1,
+                    s->list->count);
     fail_in(error, GUFO_FILE_INPUT, (uint32_t)index, input.path);
     return status;
 }
 
-static gufo_status open_all(gufo_model *model, shard_list *list, const gufo_open_options *options,
-                            gufo_error *error)
+static gufo_status take_shard(void *context, uint64_t index, const void *result, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    const set_opening *s = context;
+    gufo_model *const *shard = result;
+    gufo_status status = add_shard(s->model, *shard, error);
 
-    for (size_t i = 0; i < list->count && status == GUFO_OK; i++) {
-        status = open_shard(model, list, i, options, error);
-        if (status == GUFO_OK)
-            status = model_fail(model_part(model, i), check_shard(model, list, i, error), error);
-    }
-    if (status == GUFO_OK)
-        status = check_totals(model, error);
+    return status == GUFO_OK
+               ? model_fail(*shard, check_shard(s->model, s->list, (size_t)index, error), error)
+               : status;
+}
+
+static void drop_shard(void *context, void *result)
+{
+    gufo_model **shard = result;
+
+    (void)context;
+    gufo_model_free(*shard);
+}
+
+/* Who gives no `run` may have an allocator, sources or a function for findings that are for one thread. */
+static unsigned threads_for(const shard_list *list, const gufo_open_options *options)
+{
+    bool one = options->on_finding != NULL || (options->run == NULL && options->allocator != NULL);
+
+    for (size_t i = 0; i < list->count && list->inputs != NULL && options->run == NULL; i++)
+        one = one || list->inputs[i].kind == GUFO_INPUT_SOURCE;
+    if (one)
+        return 1;
+    return (unsigned)smaller(list->count,
+                             thread_count(options->run != NULL ? options->run->threads : 0));
+}
+
+static gufo_status finish_set(gufo_model *model, gufo_error *error)
+{
+    gufo_status status = check_totals(model, error);
+
     return status == GUFO_OK ? index_tensors(model, error) : status;
 }
 
-gufo_status shards_open_beside(gufo_model *model, const char *first, size_t prefix_len,
-                               size_t count, const gufo_open_options *options, gufo_error *error)
+static gufo_status open_all(gufo_model *model, shard_list *list, unsigned threads, opening_state *o,
+                            gufo_error *error)
 {
-    shard_list list = {.first = first,
-                       .path = mem_text(&model->allocator, gufo_str_of(first)),
-                       .prefix_len = prefix_len,
-                       .count = count};
-    gufo_status status =
-        list.path != NULL ? open_all(model, &list, options, error) : fail_memory(error);
+    set_opening s = {model, list, o};
+    const parallel_loop loop = {.end = list->count,
+                                .threads = threads,
+                                .result_size = sizeof(gufo_model *),
+                                .context = &s,
+                                .work = open_shard,
+                                .hand_over = take_shard,
+                                .drop = drop_shard};
+    gufo_status status = parallel_run(&loop, &model->allocator, error);
 
-    mem_free(&model->allocator, list.path);
+    return status == GUFO_OK ? finish_set(model, error) : status;
+}
+
+gufo_status shards_open_beside(gufo_model *model, const char *first, size_t prefix_len,
+                               size_t count, opening_state *o, gufo_error *error)
+{
+    shard_list list = {.first = first, .prefix_len = prefix_len, .count = count};
+    const unsigned threads = threads_for(&list, o->options);
+    gufo_status status;
+
+    list.paths = mem_array(&model->allocator, threads, strlen(first) + 1);
+    status = list.paths != NULL ? open_all(model, &list, threads, o, error) : fail_memory(error);
+    mem_free(&model->allocator, list.paths);
     return model_fail(model, status, error);
 }
 
 gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t count,
-                             const gufo_open_options *options, gufo_error *error)
+                             opening_state *o, gufo_error *error)
 {
     shard_list list = {.inputs = inputs, .count = count};
-    gufo_status status = open_all(model, &list, options, error);
+    gufo_status status = open_all(model, &list, threads_for(&list, o->options), o, error);
 
-    for (size_t i = list.taken; i < count && status != GUFO_OK; i++)
+    for (size_t i = (size_t)list.taken; i < count && status != GUFO_OK; i++)
         model_close_input(&inputs[i]);
     return model_fail(model, status, error);
+}
+
+/* ---- joining -------------------------------------------------------------------------------- */
+
+static gufo_status check_part(const gufo_model *part, gufo_error *error)
+{
+    if (part == NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "a model is missing");
+    if (part->made != NULL || model_is_set(part))
+        return model_fail(
+            part,
+            refuse(error, GUFO_E_ARGUMENT, "models of one GGUF file can be joined, and no others"),
+            error);
+    return GUFO_OK;
+}
+
+static gufo_status check_parts(gufo_model *const *models, size_t count, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    if (count < 2 || count > GUFO_MAX_SHARDS)
+        return refuse(error, GUFO_E_ARGUMENT, "2 to %s models can be joined; %s were given",
+                      GROUPED(GUFO_MAX_SHARDS), GROUPED(count));
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        status = check_part(models[i], error);
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        models[i]->number = (uint32_t)i;
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        if (models[i]->number != i) /* that of its second place */
+            status = refuse(error, GUFO_E_ARGUMENT, "a model is given twice");
+    return status;
+}
+
+static gufo_status join_all(gufo_model *set, gufo_model *const *models, size_t count,
+                            gufo_error *error)
+{
+    shard_list list = {.count = count};
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
+        gufo_model **place = records_add(&set->shards, &set->allocator);
+
+        if (place == NULL)
+            return fail_memory(error);
+        *place = models[i];
+        place_shard(set, models[i], (uint32_t)i);
+        status = model_fail(models[i], check_shard(set, &list, i, error), error);
+    }
+    return status == GUFO_OK ? finish_set(set, error) : status;
+}
+
+/* The set that did not come about, whose parts stay the caller's. */
+static gufo_model *part_again(gufo_model *set, gufo_model *const *models, size_t count)
+{
+    if (set != NULL) {
+        set->shards.count = 0;
+        set->file = NULL;
+        gufo_model_free(set);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (models[i] != NULL)
+            models[i]->number = 0, models[i]->first = 0;
+    return NULL;
+}
+
+gufo_model *gufo_model_join(gufo_model *const *models, size_t count, gufo_error *error)
+{
+    gufo_model *set = NULL;
+
+    if (check_parts(models, count, error) == GUFO_OK)
+        set = model_new(&models[0]->allocator, models[0]->name, error);
+    if (set != NULL && join_all(set, models, count, error) == GUFO_OK)
+        return set;
+    return count <= GUFO_MAX_SHARDS ? part_again(set, models, count) : NULL;
 }

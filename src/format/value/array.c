@@ -391,6 +391,63 @@ gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *o
     return array_fail_changed(error);
 }
 
+/* Steps over `count` strings, and if `out` is not NULL takes them; false where one ends outside.  `width`
+ * and `swap` are constants where it is called, as for skip_strings. */
+static inline __attribute__((always_inline)) bool take_strings(const gufo_array *array,
+                                                               uint64_t *position, uint64_t count,
+                                                               gufo_str *out, size_t width,
+                                                               bool swap)
+{
+    const uint8_t *base = array->data;
+    uint64_t at = *position, end = array->size;
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t len;
+
+        if (end - at < width)
+            return false;
+        len = width == 4 ? load_u32(base + at, swap) : load_u64(base + at, swap);
+        if (len > end - at - width)
+            return false;
+        at += width;
+        if (out != NULL)
+            out[i] = width == 4 ? string_text(base + at, len, array->encoding)
+                                : (gufo_str){(const char *)base + at, (size_t)len};
+        at += len;
+    }
+    *position = at;
+    return true;
+}
+
+static bool take_any_strings(const gufo_array *array, uint64_t *position, uint64_t count,
+                             gufo_str *out)
+{
+    bool swap = encoding_swapped(array->encoding);
+
+    if (array->encoding.version == 1)
+        return take_strings(array, position, count, out, 4, swap);
+    return swap ? take_strings(array, position, count, out, 8, true)
+                : take_strings(array, position, count, out, 8, false);
+}
+
+gufo_status gufo_array_strings(const gufo_array *array, uint64_t first, uint64_t count,
+                               gufo_str *out, gufo_error *error)
+{
+    uint64_t position = 0;
+
+    if (array->type != GUFO_VALUE_STRING)
+        return refuse(error, GUFO_E_TYPE, "the elements of the array are of type %s, not string",
+                      gufo_value_type_name(array->type) != NULL ? gufo_value_type_name(array->type)
+                                                                : "unknown");
+    if (!range_inside(first, count, array->count))
+        return refuse(error, GUFO_E_RANGE, "elements %" PRIu64 " to %" PRIu64 " of an array of %s",
+                      first, first + count, GROUPED(array->count));
+    if (count == 0 || (take_any_strings(array, &position, first, NULL) &&
+                       take_any_strings(array, &position, count, out)))
+        return GUFO_OK;
+    return array_fail_changed(error);
+}
+
 gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count, void *out,
                             gufo_error *error)
 {

@@ -1,0 +1,31 @@
+/* Several threads may open files of a model; their progress is one. */
+#include "format/file/opening.h"
+
+void opening_init(opening_state *o, const gufo_open_options *options)
+{
+    *o = (opening_state){.options = options};
+    (void)pthread_mutex_init(&o->lock, NULL);
+}
+
+void opening_end(opening_state *o)
+{
+    (void)pthread_mutex_destroy(&o->lock);
+}
+
+bool opening_note(opening_state *o, uint64_t *noted, uint64_t done)
+{
+    const gufo_run *run = o->options->run;
+    bool goes_on;
+
+    if (run == NULL || run->progress == NULL)
+        return true;
+    (void)pthread_mutex_lock(&o->lock);
+    if (done > *noted && !o->stopped) {
+        o->done += done - *noted;
+        *noted = done;
+        o->stopped = !run->progress(run->progress_context, o->done, 0);
+    }
+    goes_on = !o->stopped;
+    (void)pthread_mutex_unlock(&o->lock);
+    return goes_on;
+}
