@@ -16,6 +16,7 @@ import gufo
 
 NAMES = (Path(__file__).parent / "gguf_names.txt").read_text().split()
 MODULES = "constants lazy gguf_reader gguf_writer quants tensor_mapping vocab utility metadata".split()
+SCRIPTS = "gguf_dump gguf_set_metadata gguf_new_metadata gguf_convert_endian gguf_hash gguf_editor_gui".split()
 
 
 @pytest.mark.parametrize("package", [gufo, gguf])
@@ -37,6 +38,13 @@ def test_modules_are_the_same(name: str) -> None:
     ours = importlib.import_module(f"gufo.{name}")
     assert importlib.import_module(f"gguf.{name}") is ours
     assert getattr(gguf, name) is getattr(gufo, name) is ours
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_are_the_same(name: str) -> None:
+    assert importlib.import_module(f"gguf.scripts.{name}") is importlib.import_module(f"gufo.scripts.{name}")
+    done = subprocess.run([sys.executable, "-m", f"gguf.scripts.{name}", "--help"], capture_output=True, text=True)
+    assert name == "gguf_editor_gui" or (done.returncode, done.stdout[:6]) == (0, "usage:")
 
 
 def test_names_can_be_imported_with_a_star() -> None:
