@@ -4,7 +4,8 @@
  * strings, where bytes come from), files.h (files that a program writes itself), codec.h (element types of tensors), format.h (the file itself),
  * document.h (the description of a file to write), produce.h (writing it), schema.h (what the
  * values mean), check.h (whether a model is complete and agrees with itself), name.h (names of
- * files), quant.h (making models smaller), edit.h (changing files), compare.h (how two models
+ * files), summary.h (a model in
+ * a few facts), value.h (values from text), quant.h (making models smaller), edit.h (changing files), compare.h (how two models
  * differ), estimate.h (the memory that a model needs).  digest.h (hashes and signatures) belongs to a separate library. */
 #ifndef GUFO_H
 #define GUFO_H
@@ -22,5 +23,7 @@
 #include "gufo/produce.h"
 #include "gufo/quant.h"
 #include "gufo/schema.h"
+#include "gufo/summary.h"
+#include "gufo/value.h"
 
 #endif

@@ -11,11 +11,9 @@
 
 #include "cli/core/options/options.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/values/value_read.h"
-#include "format/document/named_list.h"
 
 #include "gufo/edit.h"
-#include "gufo/schema.h"
+#include "gufo/value.h"
 
 typedef enum edit_operation_kind {
     EDIT_SET,
@@ -59,17 +57,9 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options);
 #define EDIT_TOKENS_KEY "tokenizer.ggml.tokens"
 #define EDIT_NO_INDEX UINT64_MAX
 
-/* Changes that are made after the others, by key. */
-typedef struct edit_waiting {
-    const edit_options *options;
-    gufo_document *document;
-    named_list keys; /* the caller frees it with named_list_free */
-} edit_waiting;
-
 /* A change of an element of an array, or of the value of a key that exists. */
 typedef struct edit_waiting_change {
     uint64_t index; /* EDIT_NO_INDEX: the value */
-    size_t number;  /* edit_wait fills it in: later ones count */
     gufo_value value;
     bool is_token;        /* `value` is the text of one; its id is meant, */
     gufo_value_type type; /* as a number of this type */
@@ -77,8 +67,22 @@ typedef struct edit_waiting_change {
     const edit_operation *operation;
 } edit_waiting_change;
 
-void edit_waiting_start(edit_waiting *waiting, const edit_options *options,
-                        gufo_document *document);
+/* Those of a key, in their order. */
+typedef struct edit_waiting_key {
+    char *name;
+    edit_waiting_change *changes;
+    size_t count;
+} edit_waiting_key;
+
+/* Changes that are made after the others; to be ended. */
+typedef struct edit_waiting {
+    const edit_options *options;
+    gufo_document *document;
+    edit_waiting_key *keys;
+    size_t count;
+} edit_waiting;
+
+void edit_waiting_end(edit_waiting *waiting);
 /* These return the exit code, after a report.  Texts in the change live as long as the options, or
  * are its own (`kept`), which edit_wait takes over when it succeeds. */
 int edit_wait(edit_waiting *waiting, const char *key, const edit_waiting_change *change);

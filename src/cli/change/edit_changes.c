@@ -1,9 +1,9 @@
 /* Makes the changes that the options ask for, in their order, and checks them. */
 #include "cli/change/edit.h"
 
-#include "base/number.h"
 #include "cli/core/files/input.h"
 #include "cli/core/options/names.h"
+#include "cli/core/values/number.h"
 #include "format/document/document.h"
 
 #include <stdio.h>
@@ -143,15 +143,14 @@ static int apply_operation(edit_waiting *waiting, edit_options *options, edit_op
 
 int edit_apply_operations(gufo_edit *edit, edit_options *options)
 {
-    edit_waiting waiting;
+    edit_waiting waiting = {.options = options, .document = gufo_edit_document(edit)};
     int code = CODE_OK;
 
-    edit_waiting_start(&waiting, options, gufo_edit_document(edit));
     for (size_t i = 0; i < options->count && code == CODE_OK; i++)
         code = apply_operation(&waiting, options, &options->operations[i]);
     if (code == CODE_OK)
         code = edit_waiting_make_all(&waiting);
-    named_list_free(&waiting.keys);
+    edit_waiting_end(&waiting);
     return code;
 }
 

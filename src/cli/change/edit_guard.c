@@ -165,7 +165,8 @@ int edit_guard(gufo_edit *edit, const edit_options *options, bool is_shard)
 {
     const gufo_check_options how = {
         .single = is_shard, .judge = template_judge, .tokenizer_json = tokenizer_json_reader};
-    guard g = {.options = options, .architecture = key_type_architecture(gufo_edit_document(edit))};
+    guard g = {.options = options,
+               .architecture = gufo_document_architecture(gufo_edit_document(edit))};
     gufo_error error = {0};
     gufo_status status;
 

@@ -12,9 +12,9 @@
 #include "cli/change/edit.h"
 
 #include "cli/core/files/path.h"
-#include "cli/core/values/value_read.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int edit_check(const edit_change *c, const char *text, gufo_status status)
@@ -40,7 +40,7 @@ const char *edit_operand(const edit_operation *operation)
 
     if (operation->kind == EDIT_COPY)
         return operation->text;
-    if (operation->kind == EDIT_SET_JSON && *(text += key_type_prefix(text, &type)) == '@')
+    if (operation->kind == EDIT_SET_JSON && *(text += gufo_key_type_prefix(text, &type)) == '@')
         return text + 1;
     return operation->kind == EDIT_SET_FILE && equals != NULL ? text : NULL;
 }
@@ -53,79 +53,80 @@ static int set_value(edit_change *c, const gufo_value *value)
 }
 
 /* Sets the text as a value of the first of these types that holds it. */
-static int set_text_as(edit_change *c, const char *text, const key_types *types)
+static int set_text_as(edit_change *c, const char *text, const gufo_key_types *types)
 {
     gufo_value value;
 
     for (size_t i = 0; i < types->count; i++)
-        if (value_read(types->list[i].type, text, &value))
+        if (gufo_value_read(types->list[i].type, text, &value))
             return set_value(c, &value);
     return report_usage("%s %s: not a value of type %s", c->option, c->operation->text,
-                        key_types_name(types).text);
+                        gufo_key_types_name(types, (char[GUFO_KEY_TYPES_SIZE]){""}));
 }
 
 /* Whether the key names tokens by their ids. */
 static bool is_token_key(const edit_change *c)
 {
-    const gufo_key_info *info = key_type_info(c->document, gufo_str_of(c->key));
+    const gufo_key_info *info = gufo_document_key_info(c->document, gufo_str_of(c->key));
 
     return info != NULL && strcmp(info->unit, "token id") == 0;
 }
 
-/* Sets an array; its texts wait, and are not freed with `texts` any more. */
-static int set_with_texts(edit_change *c, const gufo_value *value, value_json_texts *texts)
+/* Sets an array; its texts wait. */
+static int set_with_texts(edit_change *c, const gufo_value *value, const gufo_value_texts *texts)
 {
     int code = set_value(c, value);
 
     for (size_t i = 0; i < texts->count && code == CODE_OK; i++) {
-        value_json_text *text = &texts->list[i];
-        const edit_waiting_change change = {.index = text->index,
-                                            .value = {GUFO_VALUE_STRING, .as.str = text->text},
-                                            .is_token = true,
-                                            .type = text->type,
-                                            .kept = text->kept,
-                                            .operation = c->operation};
+        const gufo_value_text *text = &texts->list[i];
+        edit_waiting_change change = {.index = text->index,
+                                      .is_token = true,
+                                      .type = text->type,
+                                      .kept = malloc(text->text.len + 1),
+                                      .operation = c->operation};
 
+        if (change.kept == NULL)
+            return report_memory(NULL);
+        memcpy(change.kept, text->text.data, text->text.len);
+        change.value = (gufo_value){GUFO_VALUE_STRING, .as.str = {change.kept, text->text.len}};
         code = edit_wait(c->waiting, c->key, &change);
-        if (code == CODE_OK)
-            text->kept = NULL;
+        if (code != CODE_OK)
+            free(change.kept);
     }
     return code;
 }
 
 /* `path`: the file that the text is from; NULL: the command line.  Types of another shape than the
  * text are not tried, if there are others. */
-static int set_json(edit_change *c, const char *path, const char *text, const key_types *types)
+static int set_json(edit_change *c, const char *path, const char *text, const gufo_key_types *types)
 {
-    key_types fitting = key_types_of_shape(types, text[strspn(text, " \t\r\n")] == '[');
-    const key_types *tried = fitting.count > 0 ? &fitting : types;
-    char message[VALUE_JSON_MESSAGE];
+    gufo_key_types fitting = gufo_key_types_of_shape(types, text[strspn(text, " \t\r\n")] == '[');
+    const gufo_key_types *tried = fitting.count > 0 ? &fitting : types;
     bool good = false, with_texts = is_token_key(c);
-    value_json_texts texts = {0};
+    gufo_value_texts texts = {0};
+    gufo_text bytes = {0};
+    gufo_value value;
     int code = CODE_USAGE;
 
     for (size_t i = 0; i < tried->count && !good; i++) {
-        gufo_value value;
-        encoder bytes;
-
-        good = value_json_read(tried->list[i].type, text, &value, &bytes,
-                               with_texts ? &texts : NULL, message);
+        good = gufo_value_read_json(tried->list[i].type, text, &value, &bytes,
+                                    with_texts ? &texts : NULL, &c->error) == GUFO_OK;
         if (good)
             code = set_with_texts(c, &value, &texts);
-        buffer_free(&bytes.out);
-        value_json_texts_free(&texts);
+        gufo_value_texts_free(&texts);
     }
+    gufo_text_free(&bytes);
     if (!good && path != NULL)
-        report_message(path, "%s", message);
+        report_message(path, "%s", c->error.message);
     else if (!good)
-        report_usage("%s %s: %s", c->option, c->key, message);
+        report_usage("%s %s: %s", c->option, c->key, c->error.message);
     return code;
 }
 
 /* And the text is not a number. */
 static bool is_token_text(const edit_change *c, const char *text)
 {
-    return is_token_key(c) && *text != '\0' && !value_is_decimal(text);
+    return is_token_key(c) && *text != '\0' && !gufo_value_is_decimal(text);
 }
 
 /* The id replaces the text when all other changes are made; a new key takes its place among them at
@@ -160,7 +161,7 @@ int edit_set_element(edit_change *c)
                             (uintmax_t)array->count);
     change.type = array->type;
     change.is_token = array->type != GUFO_VALUE_STRING && is_token_text(c, c->rest);
-    if (!value_read(change.is_token ? GUFO_VALUE_STRING : array->type, c->rest, &change.value))
+    if (!gufo_value_read(change.is_token ? GUFO_VALUE_STRING : array->type, c->rest, &change.value))
         return report_usage("%s %s: not a value of type %s", c->option, text,
                             gufo_value_type_name(array->type));
     return edit_wait(c->waiting, c->key, &change);
@@ -169,7 +170,7 @@ int edit_set_element(edit_change *c)
 int edit_set(edit_change *c)
 {
     const char *text = c->rest;
-    key_types all = key_types_read(c->document, c->key, &text), fitting;
+    gufo_key_types all = gufo_key_types_read(c->document, c->key, &text), fitting;
     bool has_type = text != c->rest;
 
     if (!has_type && text[0] == '@' && path_exists(text + 1))
@@ -180,13 +181,14 @@ int edit_set(edit_change *c)
     if (has_type && all.list[0].type == GUFO_VALUE_ARRAY)
         return report_usage("--set %s: use --set-json for arrays", c->operation->text);
     if (all.count == 0)
-        all = (key_types){{{key_type_guess(text), false}}, 1};
-    if (*text == '[' && key_types_of_shape(&all, true).count > 0)
+        all = (gufo_key_types){{{gufo_value_guess(text), false}}, 1};
+    if (*text == '[' && gufo_key_types_of_shape(&all, true).count > 0)
         return set_json(c, NULL, text, &all);
-    fitting = key_types_of_shape(&all, false);
+    fitting = gufo_key_types_of_shape(&all, false);
     if (fitting.count == 0)
         return report_usage("--set %s: the key takes %s, as in %s=[...] with JSON",
-                            c->operation->text, key_types_name(&all).text, c->key);
+                            c->operation->text,
+                            gufo_key_types_name(&all, (char[GUFO_KEY_TYPES_SIZE]){""}), c->key);
     if (!has_type && fitting.list[0].type != GUFO_VALUE_STRING && is_token_text(c, text))
         return set_token(c, text, fitting.list[0].type);
     return set_text_as(c, text, &fitting);
@@ -221,7 +223,7 @@ int edit_set_file(edit_change *c)
     return code;
 }
 
-static int set_json_file(edit_change *c, const char *path, const key_types *types)
+static int set_json_file(edit_change *c, const char *path, const gufo_key_types *types)
 {
     gufo_str bytes;
     int code = read_file(path, &bytes);
@@ -238,7 +240,7 @@ static int set_json_file(edit_change *c, const char *path, const key_types *type
 int edit_set_json(edit_change *c)
 {
     const char *text = c->rest;
-    key_types types = key_types_read(c->document, c->key, &text);
+    gufo_key_types types = gufo_key_types_read(c->document, c->key, &text);
 
     if (types.count == 0 || types.list[0].type == GUFO_VALUE_ARRAY)
         return report_usage("--set-json %s: write the type of the values before the JSON, as in "

@@ -4,7 +4,6 @@
 #include "cli/core/terminal/report.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"
-#include "cli/core/values/value_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +11,20 @@
 /* ---- values --------------------------------------------------------------------------------- */
 
 /* Text that is a value of the type. */
-static bool read_one(const key_type *type, const char *text, gufo_value *out, encoder *to,
-                     char message[VALUE_JSON_MESSAGE])
+static bool read_one(const gufo_key_type *type, const char *text, gufo_value *out, gufo_text *to,
+                     char message[GIVEN_KEYS_MESSAGE])
 {
-    if (type->is_array)
-        return value_json_read(type->type, text, out, to, NULL, message);
-    snprintf(message, VALUE_JSON_MESSAGE, "not a value of type %s",
-             gufo_value_type_name(type->type));
-    return value_read(type->type, text, out);
+    gufo_error error;
+    bool read = type->is_array
+                    ? gufo_value_read_json(type->type, text, out, to, NULL, &error) == GUFO_OK
+                    : gufo_value_read(type->type, text, out);
+
+    if (!read && type->is_array)
+        snprintf(message, GIVEN_KEYS_MESSAGE, "%s", error.message);
+    else if (!read)
+        snprintf(message, GIVEN_KEYS_MESSAGE, "not a value of type %s",
+                 gufo_value_type_name(type->type));
+    return read;
 }
 
 /* What the model is, and that it is whole: the old file says so. */
@@ -37,19 +42,20 @@ static bool may_be_set(const char *key, char message[GIVEN_KEYS_MESSAGE])
 }
 
 bool given_keys_set(gufo_document *document, const char *key, const char *text,
-                    const key_types *types, char message[GIVEN_KEYS_MESSAGE])
+                    const gufo_key_types *types, char message[GIVEN_KEYS_MESSAGE])
 {
-    key_types arrays = key_types_of_shape(types, true), fitting = arrays;
+    gufo_key_types arrays = gufo_key_types_of_shape(types, true), fitting = arrays;
     bool read = false;
 
     if (!may_be_set(key, message))
         return false;
     if (*text != '[' || arrays.count == 0)
-        fitting = key_types_of_shape(types, false);
+        fitting = gufo_key_types_of_shape(types, false);
 
-    snprintf(message, GIVEN_KEYS_MESSAGE, "the key takes %s", key_types_name(types).text);
+    snprintf(message, GIVEN_KEYS_MESSAGE, "the key takes %s",
+             gufo_key_types_name(types, (char[GUFO_KEY_TYPES_SIZE]){""}));
     for (size_t i = 0; i < fitting.count && !read; i++) {
-        encoder bytes = {0};
+        gufo_text bytes = {0};
         gufo_value value;
         gufo_error error;
 
@@ -59,7 +65,7 @@ bool given_keys_set(gufo_document *document, const char *key, const char *text,
             fitting.count = 0; /* another type would not help */
             read = false;
         }
-        buffer_free(&bytes.out);
+        gufo_text_free(&bytes);
     }
     return read;
 }
@@ -68,10 +74,10 @@ bool given_keys_set(gufo_document *document, const char *key, const char *text,
 bool given_keys_set_text(gufo_document *document, const char *key, const char *text,
                          char message[GIVEN_KEYS_MESSAGE])
 {
-    key_types types = key_types_read(document, key, &text);
+    gufo_key_types types = gufo_key_types_read(document, key, &text);
 
     if (types.count == 0)
-        types = (key_types){{{key_type_guess(text), *text == '['}}, 1};
+        types = (gufo_key_types){{{gufo_value_guess(text), *text == '['}}, 1};
     return given_keys_set(document, key, text, &types, message);
 }
 

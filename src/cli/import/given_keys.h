@@ -3,7 +3,7 @@
 #define CLI_IMPORT_GIVEN_KEYS_H
 
 #include "cli/core/options/options.h"
-#include "cli/core/values/value_read.h"
+#include "gufo/value.h"
 
 #include "gufo/document.h"
 
@@ -12,7 +12,7 @@ enum { GIVEN_KEYS_MESSAGE = sizeof((gufo_error *)0)->message };
 /* Sets a key to a text of one of these types, the first that it fits; false with the reason in
  * `message`. */
 bool given_keys_set(gufo_document *document, const char *key, const char *text,
-                    const key_types *types, char message[GIVEN_KEYS_MESSAGE]);
+                    const gufo_key_types *types, char message[GIVEN_KEYS_MESSAGE]);
 /* The same for [TYPE:]VALUE. */
 bool given_keys_set_text(gufo_document *document, const char *key, const char *text,
                          char message[GIVEN_KEYS_MESSAGE]);

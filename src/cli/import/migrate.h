@@ -11,7 +11,7 @@
 
 #include "cli/core/files/progress.h"
 #include "cli/core/options/options.h"
-#include "cli/core/values/value_read.h"
+#include "gufo/value.h"
 
 #include "gufo/import.h"
 #include "gufo/quant.h"

@@ -10,7 +10,6 @@
 #include "cli/import/given_keys.h"
 #include "cli/import/migrate.h"
 #include "digest/algorithm.h"
-#include "schema/registry/key.h"
 #include "text/formats/json_tree.h"
 
 #include <errno.h>
@@ -93,22 +92,22 @@ static int hash_old(const migration *m, char text[GUFO_DIGEST_TEXT])
 
 /* The types that a value may have: the one that is given with it, of text that of text unless the
  * registry knows better. */
-static key_types types_of(const migration *m, const char *key, const json_t *value,
-                          const char *type, const char *text)
+static gufo_key_types types_of(const migration *m, const char *key, const json_t *value,
+                               const char *type, const char *text)
 {
-    key_types types = {.count = 1};
+    gufo_key_types types = {.count = 1};
     bool is_array = json_is_array(value);
 
     if (type != NULL) {
         types.list[0].is_array = is_array;
-        types.count = key_type_named(gufo_str_of(type), &types.list[0].type);
+        types.count = gufo_value_type_named(gufo_str_of(type), &types.list[0].type);
         return types;
     }
-    types = key_types_of(m->given, key);
+    types = gufo_key_types_of(m->given, key);
     if (types.count == 0) {
         const json_t *first = is_array ? json_array_get(value, 0) : value;
 
-        types.list[0].type = json_is_string(first) ? GUFO_VALUE_STRING : key_type_guess(text);
+        types.list[0].type = json_is_string(first) ? GUFO_VALUE_STRING : gufo_value_guess(text);
         types.list[0].is_array = is_array;
         types.count = !is_array || json_is_string(first);
     }
@@ -134,7 +133,7 @@ static int take_setting(migration *m, const char *key, json_t *value)
     bool taken = gufo_document_find(m->given, key, NULL); /* options come first */
 
     if (!taken && text != NULL) {
-        key_types types = types_of(m, key, inner, type, text);
+        gufo_key_types types = types_of(m, key, inner, type, text);
 
         if (types.count == 0)
             snprintf(message, sizeof message,

@@ -1,7 +1,7 @@
 /* What gufo migrate knows beside the old file: from options, and from answers to questions. */
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"
-#include "cli/core/values/value_read.h"
+#include "gufo/value.h"
 #include "cli/import/given_keys.h"
 #include "cli/import/migrate.h"
 
@@ -170,7 +170,7 @@ static void put_question(const gufo_import_setting *setting)
  * input. */
 static int ask_for(migration *m, const gufo_import_setting *setting, char **line, size_t *room)
 {
-    key_types types = {{{setting->value.type, false}}, 1};
+    gufo_key_types types = {{{setting->value.type, false}}, 1};
     char message[GIVEN_KEYS_MESSAGE], key[GUFO_KEY_NAME_SIZE];
     ssize_t len;
 

@@ -12,30 +12,31 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Facts that are not the value of one key, as JSON. */
 
-static void facts_write_sums(json_writer *j, const overview *o)
+static void facts_write_sums(json_writer *j, const gufo_summary *o)
 {
     if (o->parameters < UINT64_MAX)
         json_write_u64(j, "parameters", o->parameters);
-    json_write_text(j, "quantization", overview_quantization(o));
-    json_write_text(j, "file_type", overview_file_type(o));
+    json_write_text(j, "quantization", o->quantization);
+    json_write_text(j, "file_type", o->file_type);
     json_begin_object(j, "element_types");
-    for (size_t type = OVERVIEW_TYPES; overview_next_type(o, &type);)
-        json_write_u64(j, overview_type_name(type), o->types[type].tensors);
+    for (size_t type = GUFO_SUMMARY_TYPES; gufo_summary_next_type(o, &type);)
+        json_write_u64(j, gufo_summary_type_name(type), o->types[type].tensors);
     json_end_object(j);
     json_write_u64(j, "size", o->facts.size);
     json_write_u64(j, "tensor_size", o->tensor_size);
-    if (o->sizes_known && o->parameters > 0 && o->parameters < UINT64_MAX)
-        json_write_f64(j, "bits_per_weight", tensor_bits(o->tensor_size, o->parameters));
+    if (o->bits_per_weight > 0)
+        json_write_f64(j, "bits_per_weight", o->bits_per_weight);
     json_write_u64(j, "tensor_count", o->tensors);
 }
 
-static void facts_write_tokens(json_writer *j, const overview *o)
+static void facts_write_tokens(json_writer *j, const gufo_summary *o)
 {
-    overview_token tokens[OVERVIEW_TOKENS];
-    size_t count = overview_tokens(o->model, tokens);
+    gufo_model_token tokens[GUFO_MOST_SPECIAL_TOKENS];
+    size_t count = gufo_model_special_tokens(o->model, tokens);
 
     json_begin_object(j, "special_tokens");
     for (size_t i = 0; i < count; i++) {
@@ -48,7 +49,23 @@ static void facts_write_tokens(json_writer *j, const overview *o)
     json_end_object(j);
 }
 
-static void facts_write_templates(json_writer *j, const overview *o)
+/* The name of the next chat template but the default one, in the order of the file; false past the last.
+ * *position begins as 0. */
+static bool facts_next_template(const gufo_model *model, uint64_t *position, gufo_str *name)
+{
+    static const char prefix[] = "tokenizer.chat_template.";
+    const size_t len = sizeof prefix - 1;
+    gufo_entry entry;
+
+    while (gufo_model_entry_at(model, (*position)++, &entry))
+        if (entry.key.len > len && memcmp(entry.key.data, prefix, len) == 0) {
+            *name = (gufo_str){entry.key.data + len, entry.key.len - len};
+            return true;
+        }
+    return false;
+}
+
+static void facts_write_templates(json_writer *j, const gufo_summary *o)
 {
     uint64_t position = 0;
     gufo_str text, name;
@@ -57,7 +74,7 @@ static void facts_write_templates(json_writer *j, const overview *o)
                     gufo_model_get_str(o->model, "tokenizer.chat_template", &text, NULL) ==
                         GUFO_OK);
     json_begin_array(j, "chat_templates");
-    while (overview_next_template(o->model, &position, &name))
+    while (facts_next_template(o->model, &position, &name))
         json_write_str(j, NULL, name);
     json_end_array(j);
 }
@@ -68,12 +85,12 @@ static void write_part(json_writer *j, const char *name, gufo_str text)
         json_write_str(j, name, text);
 }
 
-static void facts_write_parents(json_writer *j, const overview *o)
+static void facts_write_parents(json_writer *j, const gufo_summary *o)
 {
-    overview_parent parent;
+    gufo_parent parent;
 
     json_begin_array(j, "base_models");
-    for (uint64_t i = 0; overview_parent_at(o->model, i, &parent); i++) {
+    for (uint64_t i = 0; gufo_model_parent_at(o->model, i, &parent); i++) {
         json_begin_object(j, NULL);
         write_part(j, "name", parent.name);
         write_part(j, "organization", parent.organization);
@@ -108,7 +125,7 @@ static void put_str(FILE *out, gufo_str text)
 }
 
 /* An adapter runs as it is, or becomes part of its base. */
-static void facts_put_merge(FILE *out, const overview *o)
+static void facts_put_merge(FILE *out, const gufo_summary *o)
 {
     const char *path = gufo_model_name(o->model);
     gufo_str type;
@@ -125,7 +142,7 @@ static void facts_put_merge(FILE *out, const overview *o)
 }
 
 /* One file of a set whose other files are missing, or not asked for. */
-static void facts_put_shard(FILE *out, const overview *o)
+static void facts_put_shard(FILE *out, const gufo_summary *o)
 {
     uint64_t number, count;
 
@@ -134,7 +151,7 @@ static void facts_put_shard(FILE *out, const overview *o)
                 human_grouped(number).text, human_grouped(count).text);
 }
 
-static void facts_put_parameters(FILE *out, const overview *o)
+static void facts_put_parameters(FILE *out, const gufo_summary *o)
 {
     if (o->tensors == 0 || o->parameters == UINT64_MAX)
         return;
@@ -145,18 +162,18 @@ static void facts_put_parameters(FILE *out, const overview *o)
 }
 
 /* "Q4_K_M (Q4_K 112, F32 34, Q6_K 17)" */
-static void facts_put_quantization(FILE *out, const overview *o)
+static void facts_put_quantization(FILE *out, const gufo_summary *o)
 {
-    const char *name = overview_file_type(o), *before = name != NULL ? " (" : "";
+    const char *name = o->file_type, *before = name != NULL ? " (" : "";
 
     fputs(name != NULL ? name : "", out);
-    for (size_t type = OVERVIEW_TYPES; overview_next_type(o, &type); before = ", ")
-        fprintf(out, "%s%s %s", before, overview_type_name(type),
+    for (size_t type = GUFO_SUMMARY_TYPES; gufo_summary_next_type(o, &type); before = ", ")
+        fprintf(out, "%s%s %s", before, gufo_summary_type_name(type),
                 human_grouped(o->types[type].tensors).text);
     fputs(name != NULL && o->tensors > 0 ? ")" : "", out);
 }
 
-static void facts_put_size(FILE *out, const overview *o)
+static void facts_put_size(FILE *out, const gufo_summary *o)
 {
     if (o->facts.is_made)
         return;
@@ -167,17 +184,17 @@ static void facts_put_size(FILE *out, const overview *o)
         fprintf(out, " in %zu shards", gufo_model_shard_count(o->model));
 }
 
-static void facts_put_bits(FILE *out, const overview *o)
+static void facts_put_bits(FILE *out, const gufo_summary *o)
 {
-    if (o->sizes_known && o->parameters > 0 && o->parameters < UINT64_MAX)
-        fprintf(out, "%.2f", tensor_bits(o->tensor_size, o->parameters));
+    if (o->bits_per_weight > 0)
+        fprintf(out, "%.2f", o->bits_per_weight);
 }
 
 /* A line each: bos 128000 "<|begin_of_text|>" */
-static void facts_put_tokens(FILE *out, const overview *o)
+static void facts_put_tokens(FILE *out, const gufo_summary *o)
 {
-    overview_token tokens[OVERVIEW_TOKENS];
-    size_t count = overview_tokens(o->model, tokens);
+    gufo_model_token tokens[GUFO_MOST_SPECIAL_TOKENS];
+    size_t count = gufo_model_special_tokens(o->model, tokens);
 
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "%s%.*s %" PRIu64, i > 0 ? "\n" : "", (int)tokens[i].role.len,
@@ -190,7 +207,7 @@ static void facts_put_tokens(FILE *out, const overview *o)
 }
 
 /* "yes (6,123 bytes), tool_use, rag"; "no" beside a vocabulary. */
-static void facts_put_templates(FILE *out, const overview *o)
+static void facts_put_templates(FILE *out, const gufo_summary *o)
 {
     const char *before = "";
     gufo_str template, name;
@@ -200,7 +217,7 @@ static void facts_put_templates(FILE *out, const overview *o)
         fprintf(out, "yes (%s)", human_counted(template.len, "byte", "bytes").text);
         before = ", ";
     }
-    for (size_t i = 0; i < LIST_ITEMS && overview_next_template(o->model, &position, &name); i++) {
+    for (size_t i = 0; i < LIST_ITEMS && facts_next_template(o->model, &position, &name); i++) {
         fputs(before, out);
         put_str(out, name);
         before = ", ";
@@ -210,11 +227,11 @@ static void facts_put_templates(FILE *out, const overview *o)
 }
 
 /* A line each: "Llama 3.1 8B by Meta Llama, https://..." */
-static void facts_put_parents(FILE *out, const overview *o)
+static void facts_put_parents(FILE *out, const gufo_summary *o)
 {
-    overview_parent parent;
+    gufo_parent parent;
 
-    for (uint64_t i = 0; i < LIST_ITEMS && overview_parent_at(o->model, i, &parent); i++) {
+    for (uint64_t i = 0; i < LIST_ITEMS && gufo_model_parent_at(o->model, i, &parent); i++) {
         fputs(i > 0 ? "\n" : "", out);
         put_str(out, parent.name.len > 0 ? parent.name : parent.url);
         if (parent.organization.len > 0) {
@@ -236,7 +253,7 @@ static void put_maker(FILE *out, const char *path)
     fputs("' has written it", out);
 }
 
-static void facts_put_format(FILE *out, const overview *o)
+static void facts_put_format(FILE *out, const gufo_summary *o)
 {
     fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32, o->facts.version,
             o->facts.byte_order == GUFO_BIG_ENDIAN ? "big" : "little", o->facts.alignment);
@@ -244,7 +261,7 @@ static void facts_put_format(FILE *out, const overview *o)
         put_maker(out, gufo_model_name(o->model));
 }
 
-static void facts_put_complete(FILE *out, const overview *o)
+static void facts_put_complete(FILE *out, const gufo_summary *o)
 {
     uint64_t claimed = o->facts.claimed_tensors;
 
@@ -267,9 +284,9 @@ typedef enum fact_join {
 } fact_join;
 
 /* Writes a line, or nothing if the file has no such fact.  A newline begins another line below. */
-typedef void fact_text(FILE *out, const overview *o);
+typedef void fact_text(FILE *out, const gufo_summary *o);
 /* Writes members of an object. */
-typedef void fact_json(json_writer *j, const overview *o);
+typedef void fact_json(json_writer *j, const gufo_summary *o);
 
 typedef struct fact {
     const char *label;  /* begins a line */
@@ -353,7 +370,7 @@ static const fact facts[] = {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static bool find_value(const fact *f, const overview *o, gufo_value *out)
+static bool find_value(const fact *f, const gufo_summary *o, gufo_value *out)
 {
     gufo_entry entry;
 
@@ -438,7 +455,7 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
 
 /* The text of a row, without what joins it to others; the caller frees it.  NULL for an empty
  * one. */
-static char *describe(const fact *f, const overview *o)
+static char *describe(const fact *f, const gufo_summary *o)
 {
     const char *rest = "";
     gufo_value value;
@@ -456,7 +473,7 @@ static char *describe(const fact *f, const overview *o)
 }
 
 /* The line that begins with a row; returns the row of the next line. */
-static const fact *put_line(FILE *out, const overview *o, const fact *f)
+static const fact *put_line(FILE *out, const gufo_summary *o, const fact *f)
 {
     bool begun = false, last = false, open = false;
 
@@ -483,7 +500,7 @@ static const fact *put_line(FILE *out, const overview *o, const fact *f)
     return f;
 }
 
-void facts_put(const overview *o, void (*put)(const char *label, char *text))
+void facts_put(const gufo_summary *o, void (*put)(const char *label, char *text))
 {
     for (const fact *f = facts, *next; f < END; f = next) {
         text_stream line;
@@ -518,7 +535,7 @@ static void change_object(json_writer *j, const char *from, const char *to)
         json_begin_object(j, to);
 }
 
-void facts_write(json_writer *j, const char *key, const overview *o, uint64_t limit)
+void facts_write(json_writer *j, const char *key, const gufo_summary *o, uint64_t limit)
 {
     const char *object = NULL;
     gufo_value value;

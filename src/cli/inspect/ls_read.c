@@ -10,10 +10,10 @@
 #include "base/threads.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
-#include "cli/inspect/overview.h"
 
 #include "gufo/edit.h"
 #include "gufo/schema.h"
+#include "gufo/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,11 +237,12 @@ static char *copy_text(const gufo_model *model, const char *key)
 
 static void take_facts(ls_file *file, const gufo_model *model)
 {
-    overview o = overview_of(model);
+    gufo_summary o;
 
+    gufo_model_summarize(model, &o);
     file->name = copy_text(model, "general.name");
     file->architecture = copy_text(model, "general.architecture");
-    file->quantization = overview_quantization(&o);
+    file->quantization = o.quantization;
     file->parameters = o.parameters < UINT64_MAX ? o.parameters : 0;
     (void)gufo_key_u64(model, "{arch}.context_length", &file->context, NULL);
 }

@@ -114,7 +114,9 @@ static void write_metadata(json_writer *j, const input *in, const show_options *
 static bool show_write_json(const input *in, const show_options *options)
 {
     show_tensors tensors = show_tensors_of(in->model, options->tensor_glob), *next = &tensors;
-    overview o = overview_of(in->model);
+    gufo_summary o;
+
+    gufo_model_summarize(in->model, &o);
     json_writer j = json_begin_document(in->path);
 
     record_write_members(&j, &facts_type, &o.facts);

@@ -4,8 +4,8 @@
 
 #include "cli/core/files/input.h"
 #include "cli/core/records/record.h"
-#include "cli/inspect/overview.h"
 #include "gufo/format.h"
+#include "gufo/summary.h"
 
 typedef struct show_options {
     command_input base;
@@ -54,11 +54,11 @@ bool show_write_map(const input *in, const show_options *options);
 
 /* Calls `put` for each fact about a model; lines of `text`, which it may change, end with a newline
  * but the last. */
-void facts_put(const overview *o, void (*put)(const char *label, char *text));
+void facts_put(const gufo_summary *o, void (*put)(const char *label, char *text));
 
 /* {"name":...}: the members that the file has (docs/json.md), with at most `limit` elements of
  * every list. */
-void facts_write(json_writer *j, const char *key, const overview *o, uint64_t limit);
+void facts_write(json_writer *j, const char *key, const gufo_summary *o, uint64_t limit);
 
 /* ---- fold.c ---------------------------------------------------------------------------------- */
 

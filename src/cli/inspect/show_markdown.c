@@ -56,7 +56,7 @@ static bool is_text(gufo_str text)
     return text.len > 0 && gufo_utf8_valid_prefix(text) == text.len;
 }
 
-static void put_member(const overview *o, const char *name, const char *key)
+static void put_member(const gufo_summary *o, const char *name, const char *key)
 {
     gufo_str text;
 
@@ -77,7 +77,7 @@ static void put_item(const char *name, bool *begun, gufo_str text)
     put_scalar(text);
 }
 
-static void put_list(const overview *o, const char *name, const char *key, const char *first)
+static void put_list(const gufo_summary *o, const char *name, const char *key, const char *first)
 {
     gufo_str always = gufo_str_of(first);
     gufo_array array;
@@ -103,9 +103,9 @@ static gufo_str repository_of(gufo_str url)
 }
 
 /* The source of the file, or else its base models. */
-static void put_base_models(const overview *o)
+static void put_base_models(const gufo_summary *o)
 {
-    overview_parent parent;
+    gufo_parent parent;
     bool begun = false;
     char room[MOST_ADDRESS];
     gufo_str url;
@@ -114,11 +114,11 @@ static void put_base_models(const overview *o)
         put_item("base_model", &begun, repository_of(url));
     if (begun)
         return;
-    for (uint64_t i = 0; overview_parent_at(o->model, i, &parent); i++)
+    for (uint64_t i = 0; gufo_model_parent_at(o->model, i, &parent); i++)
         put_item("base_model", &begun, repository_of(parent.url));
 }
 
-static void put_front_matter(const overview *o)
+static void put_front_matter(const gufo_summary *o)
 {
     puts("---");
     put_member(o, "license", "general.license");
@@ -141,7 +141,7 @@ static void put_fact(const char *label, char *text)
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-static void write_summary(const overview *o, const char *path)
+static void write_summary(const gufo_summary *o, const char *path)
 {
     gufo_str name = gufo_str_of(path_name(path)), description;
 
@@ -206,8 +206,9 @@ bool show_write_markdown(const input *in, const show_options *options)
     bool sound = true;
 
     if (show_wants(options, options->only_summary)) {
-        overview o = overview_of(in->model);
+        gufo_summary o;
 
+        gufo_model_summarize(in->model, &o);
         write_summary(&o, in->path);
     }
     if (options->only_metadata)

@@ -251,8 +251,9 @@ bool show_write_text(const input *in, const show_options *options)
     table_name(color, in->path);
     putc('\n', stdout);
     if (show_wants(options, options->only_summary)) {
-        overview o = overview_of(in->model);
+        gufo_summary o;
 
+        gufo_model_summarize(in->model, &o);
         facts_put(&o, print_fact);
     }
     if (show_wants(options, options->only_metadata)) {

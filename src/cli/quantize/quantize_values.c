@@ -6,7 +6,7 @@
 #include "cli/core/options/names.h"
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
-#include "cli/core/values/value_read.h"
+#include "gufo/value.h"
 #include "schema/registry/tables.h"
 
 #include <errno.h>
@@ -265,7 +265,7 @@ static bool make_integer(const char *text, gufo_value_type wanted, gufo_value *o
                                      GUFO_VALUE_INT64};
     bool plus = text[0] == '+' && text[1] != '-';
 
-    return value_read_integer(types, sizeof types / sizeof *types, text + plus, out);
+    return gufo_value_read_integer(types, sizeof types / sizeof *types, text + plus, out);
 }
 
 static bool make_float(const char *text, gufo_value_type wanted, gufo_value *out)
@@ -283,13 +283,13 @@ static bool make_float(const char *text, gufo_value_type wanted, gufo_value *out
 static bool make_bool(const char *text, gufo_value_type wanted, gufo_value *out)
 {
     (void)wanted;
-    return value_read(GUFO_VALUE_BOOL, text, out);
+    return gufo_value_read(GUFO_VALUE_BOOL, text, out);
 }
 
 static bool make_string(const char *text, gufo_value_type wanted, gufo_value *out)
 {
     (void)wanted;
-    return value_read(GUFO_VALUE_STRING, text, out);
+    return gufo_value_read(GUFO_VALUE_STRING, text, out);
 }
 
 int quantize_make_override(const override_text *text, const gufo_model *file,

@@ -52,7 +52,7 @@ static gufo_fix fix_for(check_context *c, const gufo_key_info *info, const char 
     gufo_value_type type;
     char name[KEY_SIZE];
 
-    if (!key_type_named(key_scalar_type(info), &type))
+    if (!gufo_value_type_named(key_scalar_type(info), &type))
         return (gufo_fix){0};
     if (today != NULL && safe && key_in_file(today, c->architecture, name))
         text = name;

@@ -110,7 +110,7 @@ static bool convert_to_written(const gufo_key_info *info, bool any, gufo_fix *fi
     while (*types != '\0') {
         gufo_str name = str_piece(&types, '|');
 
-        if (key_strip_array(&name) == wants_array && key_type_named(name, &type) &&
+        if (key_strip_array(&name) == wants_array && gufo_value_type_named(name, &type) &&
             (any || key_same_kind(own, type)) && convert(&fix->value, type, &fix->kind))
             return true;
     }

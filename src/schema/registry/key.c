@@ -190,7 +190,7 @@ bool key_strip_array(gufo_str *type)
     return true;
 }
 
-bool key_type_named(gufo_str name, gufo_value_type *out)
+bool gufo_value_type_named(gufo_str name, gufo_value_type *out)
 {
     gufo_str bare = own_name_bare(OWN_VALUE_TYPE, name);
 
@@ -226,7 +226,7 @@ static bool accepts_array(gufo_str elements, const gufo_array *array)
         return true;
     if (key_strip_array(&elements))
         return array->type == GUFO_VALUE_ARRAY;
-    return key_type_named(elements, &type) && key_same_kind(type, array->type);
+    return gufo_value_type_named(elements, &type) && key_same_kind(type, array->type);
 }
 
 static bool accepts(gufo_str type, const gufo_value *value)
@@ -236,7 +236,7 @@ static bool accepts(gufo_str type, const gufo_value *value)
 
     if (key_strip_array(&type))
         return value->type == GUFO_VALUE_ARRAY && accepts_array(type, &value->as.array);
-    if (!key_type_named(type, &declared) || !key_same_kind(declared, value->type))
+    if (!gufo_value_type_named(type, &declared) || !key_same_kind(declared, value->type))
         return false;
     /* What counts is not negative. */
     return value_type_row(declared)->kind != KIND_UNSIGNED ||
@@ -267,11 +267,11 @@ static bool has_type(gufo_str type, const gufo_value *value, bool exactly)
         own = value->as.array.type;
         if (key_strip_array(&type))
             return own == GUFO_VALUE_ARRAY;
-        return key_type_named(type, &declared) &&
+        return gufo_value_type_named(type, &declared) &&
                (own == declared || (!exactly && key_same_kind(own, declared) &&
                                     gufo_value_type_size(own) == gufo_value_type_size(declared)));
     }
-    return key_type_named(type, &declared) && own == declared;
+    return gufo_value_type_named(type, &declared) && own == declared;
 }
 
 /* Spec, Standardized key-value pairs: counts are uint64, and readers should support uint32, too. */

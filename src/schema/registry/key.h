@@ -2,7 +2,7 @@
 #ifndef GUFO_SCHEMA_KEY_H
 #define GUFO_SCHEMA_KEY_H
 
-#include "gufo/schema.h"
+#include "gufo/value.h"
 
 /* In tables, where keys have the architecture. */
 #define KEY_ARCH "{arch}"
@@ -18,9 +18,6 @@ bool key_same_kind(gufo_value_type a, gufo_value_type b);
 
 /* Takes "array[" off the front and "]" off the back of a type; false if they are not there. */
 bool key_strip_array(gufo_str *type);
-
-/* The type with that name, or with the format's own (GGUF_TYPE_UINT8); false if there is none. */
-bool key_type_named(gufo_str name, gufo_value_type *out);
 
 /* The longest key that is put together, with its end. */
 enum { KEY_SIZE = GUFO_KEY_NAME_SIZE };

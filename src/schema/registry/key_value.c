@@ -213,7 +213,7 @@ static bool fallback(const gufo_model *model, const char *key, unsigned depth, g
     uint64_t number;
 
     if (info == NULL || info->fallback[0] == '\0' || depth == MAX_DEPTH ||
-        !key_type_named(key_scalar_type(info), &type))
+        !gufo_value_type_named(key_scalar_type(info), &type))
         return false;
     text = gufo_str_of(info->fallback);
     if (value_of(model, text, depth, out))

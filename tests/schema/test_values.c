@@ -1,0 +1,219 @@
+/* Values from text and JSON, the types of keys, elements of arrays, and tokens by their text. */
+#include "../support/check.h"
+
+/* ---- text ------------------------------------------------------------------------------------- */
+
+static void test_text(void **state)
+{
+    static const struct {
+        gufo_value_type type;
+        const char *text;
+        bool good;
+    } rows[] = {
+        {GUFO_VALUE_UINT8, "255", true},     {GUFO_VALUE_UINT8, "256", false},
+        {GUFO_VALUE_INT8, "-128", true},     {GUFO_VALUE_INT8, "-129", false},
+        {GUFO_VALUE_UINT64, "-1", false},    {GUFO_VALUE_UINT64, "18446744073709551615", true},
+        {GUFO_VALUE_FLOAT32, "1e39", false}, {GUFO_VALUE_FLOAT64, "1e39", true},
+        {GUFO_VALUE_FLOAT32, "-inf", true},  {GUFO_VALUE_FLOAT32, "0x1p3", false},
+        {GUFO_VALUE_BOOL, "true", true},     {GUFO_VALUE_BOOL, "1", false},
+        {GUFO_VALUE_STRING, "", true},       {GUFO_VALUE_ARRAY, "[]", false},
+        {GUFO_VALUE_UINT32, "7 ", false},    {GUFO_VALUE_INT64, "-9223372036854775808", true},
+    };
+    gufo_value value;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        check(gufo_value_read(rows[i].type, rows[i].text, &value) == rows[i].good, "%s as %s",
+              rows[i].text, gufo_value_type_name(rows[i].type));
+    assert_true(gufo_value_read(GUFO_VALUE_INT16, "-2", &value));
+    assert_int_equal(value.as.i, -2);
+}
+
+static void test_guess(void **state)
+{
+    static const struct {
+        const char *text;
+        gufo_value_type type;
+    } rows[] = {{"true", GUFO_VALUE_BOOL},         {"7", GUFO_VALUE_UINT32},
+                {"-7", GUFO_VALUE_INT32},          {"4294967296", GUFO_VALUE_UINT64},
+                {"-2147483649", GUFO_VALUE_INT64}, {"0.5", GUFO_VALUE_FLOAT32},
+                {"1e999", GUFO_VALUE_STRING},      {"llama", GUFO_VALUE_STRING}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        check_u64(gufo_value_guess(rows[i].text), rows[i].type, "%s", rows[i].text);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+static void test_json(void **state)
+{
+    gufo_text bytes = {0};
+    gufo_value value, element;
+    gufo_error error;
+
+    (void)state;
+    check_ok(gufo_value_read_json(GUFO_VALUE_UINT64, " [1, \"18446744073709551615\"]", &value,
+                                  &bytes, NULL, &error),
+             &error, "large numbers are texts");
+    check_u64(value.as.array.count, 2, "elements");
+    check_ok(gufo_array_at(&value.as.array, 1, &element, &error), &error, "second");
+    check_u64(element.as.u, UINT64_MAX, "exact");
+    check_ok(gufo_value_read_json(GUFO_VALUE_STRING, "{\"base64\":\"/wA=\"}", &value, &bytes, NULL,
+                                  &error),
+             &error, "bytes");
+    check_view(value.as.str, ((gufo_str){"\xff\0", 2}), "bytes");
+    check_ok(gufo_value_read_json(GUFO_VALUE_STRING, "[[\"a\"],[]]", &value, &bytes, NULL, &error),
+             &error, "nested");
+    check_u64(value.as.array.type, GUFO_VALUE_ARRAY, "nested");
+    check_ok(gufo_array_at(&value.as.array, 0, &element, &error), &error, "inner");
+    check_u64(element.as.array.count, 1, "inner");
+    check_ok(gufo_value_read_json(GUFO_VALUE_INT8, "[]", &value, &bytes, NULL, &error), &error,
+             "empty");
+    check_u64(value.as.array.count, 0, "empty");
+    gufo_text_free(&bytes);
+}
+
+static void test_json_faults(void **state)
+{
+    static const struct {
+        gufo_value_type type;
+        const char *text;
+        uint64_t offset;
+        const char *message;
+    } rows[] = {
+        {GUFO_VALUE_UINT8, "[1,\n256]", 4, "line 2, character 1: expected a value of type uint8"},
+        {GUFO_VALUE_UINT8, "[1,[2]]", 3,
+         "character 4: an array holds either arrays or values, not both"},
+        {GUFO_VALUE_STRING, "\"a", 2, "character 3: the string has no end"},
+        {GUFO_VALUE_STRING, "\"a\" b", 4, "character 5: there is text after the value"},
+        {GUFO_VALUE_STRING, "{\"base64\":\"?\"}", 14, "character 15: not base64"},
+        {GUFO_VALUE_UINT8, "[1", 2, "character 3: expected , or ]"},
+        {GUFO_VALUE_UINT32, "[\"x\"]", 1, "character 2: expected a value of type uint32"},
+    };
+    gufo_text bytes = {0};
+    gufo_value value;
+    gufo_error error;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        check_status(gufo_value_read_json(rows[i].type, rows[i].text, &value, &bytes, NULL, &error),
+                     GUFO_E_MALFORMED, &error, "%s", rows[i].text);
+        check_u64(error.offset, rows[i].offset, "%s", rows[i].text);
+        check_str(gufo_str_of(error.message), rows[i].message, "%s", rows[i].text);
+    }
+    gufo_text_free(&bytes);
+}
+
+static void test_json_texts(void **state)
+{
+    gufo_value_texts texts = {0};
+    gufo_text bytes = {0};
+    gufo_value value;
+    gufo_error error;
+
+    (void)state;
+    check_ok(gufo_value_read_json(GUFO_VALUE_UINT32, "[1,\"</s>\",\"3\",\"<s>\"]", &value, &bytes,
+                                  &texts, &error),
+             &error, "texts");
+    check_u64(value.as.array.count, 4, "all");
+    check_u64(texts.count, 2, "a number in quotes is one");
+    check_u64(texts.list[1].index, 3, "where");
+    check_str(texts.list[1].text, "<s>", "what");
+    gufo_value_texts_free(&texts);
+    gufo_text_free(&bytes);
+}
+
+/* ---- types of keys ----------------------------------------------------------------------------- */
+
+static void test_types(void **state)
+{
+    gufo_document *d = gufo_document_new(NULL, NULL);
+    char name[GUFO_KEY_TYPES_SIZE];
+    const char *text = "int8:7";
+    gufo_key_types types;
+    gufo_error error;
+
+    (void)state;
+    assert_non_null(d);
+    check_ok(gufo_document_set_text(d, "general.architecture", "llama", &error), &error, "arch");
+    check_str(gufo_document_architecture(d), "llama", "arch");
+    assert_non_null(gufo_document_key_info(d, gufo_str_of("llama.context_length")));
+    types = gufo_key_types_of(d, "llama.feed_forward_length");
+    check_str(gufo_str_of(gufo_key_types_name(&types, name)), "uint32 or array[int32]", "registry");
+    types = gufo_key_types_of_shape(&types, true);
+    check_u64(types.count, 1, "arrays");
+    check_ok(gufo_document_set_u64(d, "llama.feed_forward_length", 1, &error), &error, "uint64");
+    types = gufo_key_types_of(d, "llama.feed_forward_length");
+    check_u64(types.list[0].type, GUFO_VALUE_UINT64, "that of the value comes first");
+    types = gufo_key_types_read(d, "llama.feed_forward_length", &text);
+    check_u64(types.list[0].type, GUFO_VALUE_INT8, "what is given");
+    check_str(gufo_str_of(text), "7", "behind the type");
+    check_u64(gufo_key_types_of(d, "no.such.key").count, 0, "unknown");
+    gufo_document_free(d);
+}
+
+/* ---- elements ---------------------------------------------------------------------------------- */
+
+static void test_elements(void **state)
+{
+    static const uint16_t numbers[] = {1, 2, 3};
+    static const gufo_items items = {GUFO_VALUE_UINT16, COUNT_OF(numbers), numbers};
+    gufo_element_change changes[] = {{2, {GUFO_VALUE_UINT16, .as.u = 30}},
+                                     {0, {GUFO_VALUE_UINT16, .as.u = 9}},
+                                     {0, {GUFO_VALUE_UINT16, .as.u = 10}}};
+    gufo_document *d = gufo_document_new(NULL, NULL);
+    gufo_document_entry entry;
+    uint16_t out[3];
+    gufo_error error;
+
+    (void)state;
+    assert_non_null(d);
+    check_status(gufo_document_set_elements(d, "a", changes, 3, &error), GUFO_E_NOT_FOUND, &error,
+                 "no key");
+    check_ok(gufo_document_set_array(d, "a", &items, &error), &error, "set");
+    check_ok(gufo_document_set_elements(d, "a", changes, 3, &error), &error, "change");
+    assert_true(gufo_document_find(d, "a", &entry));
+    check_ok(gufo_array_read(&entry.value.as.array, 0, 3, out, &error), &error, "read");
+    check(out[0] == 10 && out[1] == 2 && out[2] == 30, "%u %u %u", out[0], out[1], out[2]);
+    changes[0].index = 3;
+    check_status(gufo_document_set_elements(d, "a", changes, 3, &error), GUFO_E_RANGE, &error,
+                 "past the end");
+    changes[0] = (gufo_element_change){0, {GUFO_VALUE_UINT16, .as.u = 65536}};
+    check_status(gufo_document_set_elements(d, "a", changes, 1, &error), GUFO_E_TYPE, &error,
+                 "does not fit");
+    changes[0].value.type = GUFO_VALUE_UINT32;
+    check_status(gufo_document_set_elements(d, "a", changes, 1, &error), GUFO_E_TYPE, &error,
+                 "another type");
+    gufo_document_free(d);
+}
+
+static void test_tokens(void **state)
+{
+    static const gufo_str texts[] = {{"<s>", 3}, {"a", 1}, {"a", 1}};
+    static const gufo_items items = {GUFO_VALUE_STRING, COUNT_OF(texts), texts};
+    gufo_token_search tokens[] = {{{"a", 1}, 7, 7}, {{"b", 1}, 7, 7}, {{"a", 1}, 7, 7}};
+    gufo_document *d = gufo_document_new(NULL, NULL);
+    gufo_error error;
+
+    (void)state;
+    assert_non_null(d);
+    check_status(gufo_document_find_tokens(d, tokens, 3, &error), GUFO_E_NOT_FOUND, &error, "none");
+    check_ok(gufo_document_set_array(d, "tokenizer.ggml.tokens", &items, &error), &error, "set");
+    check_ok(gufo_document_find_tokens(d, tokens, 3, &error), &error, "find");
+    check(tokens[0].id == 1 && tokens[0].times == 2, "the first of two");
+    check_u64(tokens[1].times, 0, "not there");
+    check(tokens[2].id == 1 && tokens[2].times == 2, "asked for again");
+    gufo_document_free(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),       cmocka_unit_test(test_guess),
+        cmocka_unit_test(test_json),       cmocka_unit_test(test_json_faults),
+        cmocka_unit_test(test_json_texts), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_elements),   cmocka_unit_test(test_tokens)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
