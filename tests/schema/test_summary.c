@@ -22,9 +22,9 @@ static void add_tensor(gufo_document *d, const char *name, const char *type, uin
 {
     gufo_error error;
 
-    check_ok(gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_name(type), 1,
-                                      &columns, &error),
-             &error, "%s", name);
+    check_ok(
+        gufo_document_add_tensor(d, name, gufo_element_type_by_name(type), 1, &columns, &error),
+        &error, "%s", name);
 }
 
 static gufo_document *make_document(void)

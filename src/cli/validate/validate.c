@@ -16,7 +16,6 @@
 #include "cli/inspect/catalogue.h"
 #include "cli/inspect/ls.h"
 #include "cli/validate/validate.h"
-#include "schema/check/check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -101,12 +100,12 @@ static int check_meaning(report *r, const gufo_model *model)
                                   .path = is_file ? r->path : NULL,
                                   .single = r->set == NULL && shard_count(model) > 1,
                                   .judge = template_judge,
+                                  .every = r->fixes != NULL,
                                   .tokenizer_json = tokenizer_json_reader,
                                   .base = r->options->base_model};
     gufo_error error;
 
-    if ((r->fixes != NULL ? schema_check_every : gufo_check)(model, &options, report_finding, r,
-                                                             &error) == GUFO_OK)
+    if (gufo_check(model, &options, report_finding, r, &error) == GUFO_OK)
         return CODE_OK;
     return report_error(r->set != NULL ? r->path : r->shard_path, &error);
 }
@@ -339,35 +338,56 @@ static int check_request(const validate_options *o, const char *path, uint32_t s
     return CODE_OK;
 }
 
-static int validate(void *context, const char *path)
+/* Writes the fixed file, if there is something to fix, and checks it. */
+static int fix_and_check(const report *r, report *output)
 {
-    const validate_options *options = context;
-    fix_list fixes = {0};
+    gufo_error error;
+    int code;
+
+    if (gufo_fixes_settle(r->fixes, &error) != GUFO_OK)
+        return report_error(r->path, &error);
+    if (gufo_fixes_count(r->fixes) == 0)
+        return CODE_OK;
+    code = fix_file(r);
+    return code == CODE_OK ? check_input(output, 0) : code;
+}
+
+static int validate_with(const validate_options *options, const char *path, gufo_fixes *fixes)
+{
     report r = {.options = options,
                 .path = path,
                 .color = options_color(options->base.shared),
-                .fixes = options->fix ? &fixes : NULL};
+                .fixes = fixes};
     report output = {
         .options = options, .path = options->base.output, .color = r.color, .silent = true};
     char *missing;
     uint32_t shards = input_find_set(path, options->input.single, &missing);
-    bool checked;
+    bool checked, is_fixed;
     int code = check_request(options, path, shards);
 
     r.missing = missing;
     if (code == CODE_OK)
         code = check_input(&r, shards);
     checked = code == CODE_OK;
-    if (checked)
-        fix_list_settle(&fixes);
-    if (fixes.count > 0 && checked) {
-        code = fix_file(&r);
-        if (code == CODE_OK)
-            code = check_input(&output, 0);
-    }
-    code = finish(&r, shards, checked, code, fixes.count > 0 && code == CODE_OK ? &output : NULL);
-    fix_list_free(&fixes);
+    if (checked && fixes != NULL)
+        code = fix_and_check(&r, &output);
+    is_fixed = checked && code == CODE_OK && fixes != NULL && gufo_fixes_count(fixes) > 0;
+    code = finish(&r, shards, checked, code, is_fixed ? &output : NULL);
     free(missing);
+    return code;
+}
+
+static int validate(void *context, const char *path)
+{
+    const validate_options *options = context;
+    gufo_error error;
+    gufo_fixes *fixes = options->fix ? gufo_fixes_new(NULL, &error) : NULL;
+    int code;
+
+    if (options->fix && fixes == NULL)
+        return report_error(path, &error);
+    code = validate_with(options, path, fixes);
+    gufo_fixes_free(fixes);
     return code;
 }
 

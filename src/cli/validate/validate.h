@@ -10,10 +10,8 @@
 #include "cli/core/records/record.h"
 
 #include "gufo/check.h"
+#include "gufo/findings.h"
 #include "gufo/quant.h"
-
-#include "format/file/records.h"
-#include "format/rules/rules.h"
 
 typedef struct validate_options {
     command_input base;
@@ -25,13 +23,7 @@ typedef struct validate_options {
     gufo_cpu cpu;           /* with `data` */
 } validate_options;
 
-/* The work of --fix: the fixes of the findings, each one once. */
-typedef struct fix_list {
-    gufo_fix *fixes; /* texts in them are owned */
-    size_t count;
-    name_index index; /* of their kinds and keys */
-    bool failed;      /* out of memory */
-} fix_list;
+enum { MOST_RULES = 256 };
 
 /* The state of one FILE argument. */
 typedef struct report {
@@ -48,8 +40,8 @@ typedef struct report {
     bool begun;                      /* the JSON object */
     bool color, silent;              /* `silent`: findings are counted only */
     uint64_t counts[GUFO_ERROR + 1]; /* findings by severity */
-    uint64_t listed[RULE_COUNT];     /* findings of the format, by rule, in the current file */
-    fix_list *fixes;                 /* NULL: they are not collected */
+    uint64_t listed[MOST_RULES];     /* findings of the format, by rule, in the current file */
+    gufo_fixes *fixes;               /* of --fix; NULL: they are not collected */
     /* In the end: */
     bool complete, valid; /* everything could be checked; what came of it */
     bool is_fixed;
@@ -82,11 +74,6 @@ hint hint_of(const report *r, const gufo_finding *finding);
 
 enum { FIX_KINDS = GUFO_FIX_RENAME_TENSOR + 1 };
 
-/* Adds a fix, if it is certain. */
-void fix_list_add(fix_list *list, const gufo_fix *fix);
-/* Strikes out renames of several keys to one name: the right one is not known. */
-void fix_list_settle(fix_list *list);
-void fix_list_free(fix_list *list);
 /* A fix as a record, and those of a list. */
 typedef struct fix_row {
     const char *action;
@@ -99,7 +86,7 @@ typedef struct fix_row {
 
 extern const record_type fix_type;
 fix_row fix_row_of(const gufo_fix *fix);
-record_maker fix_make_row; /* the context is the fix_list */
+record_maker fix_make_row; /* the context is a gufo_fixes */
 /* Writes the fixed file, and prints the fixes. */
 int fix_file(const report *r);
 

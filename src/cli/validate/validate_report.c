@@ -322,20 +322,20 @@ static void show_finding(report *r, const gufo_finding *finding)
 static bool is_listed(report *r, const gufo_rule *rule)
 {
     return (rule->id[0] != 'G' && r->fixes == NULL) ||
-           r->listed[rule - gufo_rule_at(0)]++ < FINDINGS_OF_A_RULE;
+           r->listed[rule - gufo_rule_at(0)]++ < GUFO_FINDINGS_OF_A_RULE;
 }
 
 void report_rest(report *r)
 {
-    char message[RULE_REST_SIZE];
+    char message[GUFO_FINDINGS_REST_SIZE];
 
-    for (size_t i = 0; i < RULE_COUNT; i++) {
+    for (size_t i = 0; i < MOST_RULES; i++) {
         const gufo_finding rest = {.rule = gufo_rule_at(i),
                                    .offset = GUFO_NO_OFFSET,
                                    .subject = {"", 0},
                                    .message = message};
 
-        if (rule_rest(r->listed[i], message))
+        if (gufo_findings_rest(r->listed[i], message))
             show_finding(r, &rest);
         r->listed[i] = 0;
     }
@@ -351,7 +351,7 @@ void report_finding(void *context, const gufo_finding *finding)
     }
     r->counts[severity_of(r, finding->rule)]++;
     if (r->fixes != NULL)
-        fix_list_add(r->fixes, &finding->fix);
+        gufo_fixes_add(r->fixes, finding);
     if (is_listed(r, finding->rule))
         show_finding(r, finding);
 }

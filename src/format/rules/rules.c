@@ -84,12 +84,13 @@ gufo_status rule_failure(gufo_error *error, rule_number number, const char *form
     return rule->status;
 }
 
-bool rule_rest(uint64_t found, char message[RULE_REST_SIZE])
+bool gufo_findings_rest(uint64_t found, char message[GUFO_FINDINGS_REST_SIZE])
 {
-    if (found <= FINDINGS_OF_A_RULE)
+    if (found <= GUFO_FINDINGS_OF_A_RULE)
         return false;
-    (void)snprintf(message, RULE_REST_SIZE, "%s more findings like the ones before are not listed",
-                   GROUPED(found - FINDINGS_OF_A_RULE));
+    (void)snprintf(message, GUFO_FINDINGS_REST_SIZE,
+                   "%s more findings like the ones before are not listed",
+                   GROUPED(found - GUFO_FINDINGS_OF_A_RULE));
     return true;
 }
 

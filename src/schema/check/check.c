@@ -74,8 +74,8 @@ static gufo_status run_checks(check_context *c)
     return c->status;
 }
 
-static gufo_status check(const gufo_model *model, const gufo_check_options *options, bool every,
-                         gufo_finding_fn *found, void *context, gufo_error *error)
+gufo_status gufo_check(const gufo_model *model, const gufo_check_options *options,
+                       gufo_finding_fn *found, void *context, gufo_error *error)
 {
     static const gufo_check_options defaults = {0};
     const gufo_check_options *o = options != NULL ? options : &defaults;
@@ -85,23 +85,10 @@ static gufo_status check(const gufo_model *model, const gufo_check_options *opti
                        .level = o->level == GUFO_LEVEL_DEFAULT ? GUFO_LEVEL_MODEL : o->level,
                        .found = found,
                        .context = context,
-                       .every = every,
                        .error = error != NULL ? error : &ignored};
 
     if ((unsigned)o->level > GUFO_LEVEL_SPEC)
         return refuse(error, GUFO_E_ARGUMENT, "level %d does not exist", (int)o->level);
     c.status = reserved_check(o->reserved, "gufo_check_options", error);
     return c.status == GUFO_OK ? run_checks(&c) : c.status;
-}
-
-gufo_status gufo_check(const gufo_model *model, const gufo_check_options *options,
-                       gufo_finding_fn *found, void *context, gufo_error *error)
-{
-    return check(model, options, false, found, context, error);
-}
-
-gufo_status schema_check_every(const gufo_model *model, const gufo_check_options *options,
-                               gufo_finding_fn *found, void *context, gufo_error *error)
-{
-    return check(model, options, true, found, context, error);
 }

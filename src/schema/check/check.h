@@ -42,7 +42,6 @@ typedef struct check_context {
     gufo_error *error;
     gufo_status status;          /* a check that runs out of memory stores it here */
     keys_read *read;             /* where values of the architecture are noted; NULL: nowhere */
-    bool every;                  /* findings of a rule are not limited */
     uint64_t listed[RULE_COUNT]; /* findings of the current check */
     char text[640], more[48];
 } check_context;
@@ -174,10 +173,6 @@ bool name_ends(gufo_str name, const char *suffix);
 
 /* Looks at all tensors.  The other one of a pair may be in another shard than the file. */
 void schema_check_pairs(check_context *c, const pair_rules *rules);
-
-/* gufo_check, but of each rule every finding comes: for those that fix what is found. */
-gufo_status schema_check_every(const gufo_model *model, const gufo_check_options *options,
-                               gufo_finding_fn *found, void *context, gufo_error *error);
 
 /* Whether two values of one file, or of two shards of a set, say the same: numbers are the same whatever their types.  Of arrays the bytes are compared: both values are of
  * one version and byte order. */

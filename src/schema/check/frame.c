@@ -27,7 +27,7 @@ void schema_report(check_context *c, rule_number number, gufo_finding finding, c
 
     if (gufo_rule_at((size_t)number)->level > c->level)
         return;
-    if (!c->every && c->listed[number]++ >= FINDINGS_OF_A_RULE)
+    if (!c->options->every && c->listed[number]++ >= GUFO_FINDINGS_OF_A_RULE)
         return;
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
@@ -58,10 +58,10 @@ const char *schema_and_more(check_context *c, uint64_t count)
 
 void schema_report_rest(check_context *c)
 {
-    char message[RULE_REST_SIZE];
+    char message[GUFO_FINDINGS_REST_SIZE];
 
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        if (rule_rest(c->listed[i], message))
+        if (gufo_findings_rest(c->listed[i], message))
             emit(c, (rule_number)i, at_missing(""), message);
         c->listed[i] = 0;
     }

@@ -62,7 +62,7 @@ static void report_unknown(tensor_context *t, const named_tensor *v)
     gufo_finding finding = at_tensor(&v->tensor);
 
     /* Looking for the nearest one takes time. */
-    if (t->c->listed[RULE_TENSOR_UNKNOWN] < FINDINGS_OF_A_RULE &&
+    if (t->c->listed[RULE_TENSOR_UNKNOWN] < GUFO_FINDINGS_OF_A_RULE &&
         nearest_find(part, choice_at, &choice, t->c->tensor_count, &index)) {
         other = choice_at(&choice, index);
         const char *right =
