@@ -3,8 +3,8 @@
 # program that brings its own form of an object takes the place of it.
 #
 # Libraries call private functions of those below them (import those of text and of libgufo), and none has
-# a copy of another's.  A private function has a plain name in the sources, str_group, which a program may
-# have as well; for others its name is gufo_private_0_1_0_str_group:
+# a copy of another's.  A private function has a plain name in the sources, str_piece, which a program may
+# have as well; for others its name is gufo_private_0_1_0_str_piece:
 #
 #     a.o  b.o  c.o                 libNAME_internal.a
 #        |   objcopy renames what the objects define, and what they call in libraries below

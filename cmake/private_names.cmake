@@ -1,6 +1,6 @@
 # The private names that an archive defines, as objcopy --redefine-syms wants them (cmake/forms.cmake):
 #
-#     str_group gufo_private_0_1_0_str_group
+#     str_piece gufo_private_0_1_0_str_piece
 #
 # cmake -D NM=nm -D ARCHIVE=libgufo_internal.a -D PREFIX=gufo_private_0_1_0_ -D OUT=gufo.names -P private_names.cmake
 

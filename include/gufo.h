@@ -1,7 +1,7 @@
 /* libgufo: read, check and write GGUF model files.
  *
  * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
- * strings, where bytes come from), files.h (files that a program writes itself), codec.h (element
+ * strings, where bytes come from), files.h (files that a program writes itself), print.h (values as text), codec.h (element
  * types of tensors), format.h (the file itself), document.h (the description of a file to write),
  * findings.h (lists of faults and their fixes), produce.h (writing it), schema.h (what the values
  * mean), check.h (whether a model is complete and agrees with itself), name.h (names of files),
@@ -22,6 +22,7 @@
 #include "gufo/findings.h"
 #include "gufo/format.h"
 #include "gufo/name.h"
+#include "gufo/print.h"
 #include "gufo/produce.h"
 #include "gufo/quant.h"
 #include "gufo/schema.h"

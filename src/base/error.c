@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 static const char *const status_names[] = {
     [GUFO_OK] = "ok",
@@ -158,7 +158,7 @@ gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_e
 static size_t escape_one(char out[16], gufo_str text, bool quoted)
 {
     uint32_t c;
-    size_t len = utf8_decode(text, &c);
+    size_t len = gufo_utf8_decode(text, &c);
 
     if (len == 0) {
         (void)snprintf(out, 16, "\\x%02x", (unsigned char)text.data[0]);
@@ -166,7 +166,7 @@ static size_t escape_one(char out[16], gufo_str text, bool quoted)
     }
     if (quoted && (c == '"' || c == '\\')) {
         (void)snprintf(out, 16, "\\%c", (char)c);
-    } else if (utf8_is_control(c)) {
+    } else if (gufo_utf8_is_control(c)) {
         (void)snprintf(out, 16, "\\u{%x}", (unsigned)c);
     } else { /* most are: printing each of them takes longer than the rest of a check */
         memcpy(out, text.data, len);

@@ -62,6 +62,6 @@ const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text);
 
 /* A count or a size as such an argument: 1,235,814,400.  Positions, ids, versions and values of keys have
  * no groups. */
-#define GROUPED(number) str_group((char[STR_GROUPED]){""}, number)
+#define GROUPED(number) gufo_number_grouped((char[GUFO_GROUPED_SIZE]){""}, number)
 
 #endif

@@ -12,7 +12,7 @@
 
 /* ---- whole numbers ---------------------------------------------------------------------------- */
 
-size_t number_u64(char *out, uint64_t value)
+size_t gufo_number_u64(char *out, uint64_t value)
 {
     char reversed[20];
     size_t len = 0;
@@ -27,15 +27,15 @@ size_t number_u64(char *out, uint64_t value)
     return len;
 }
 
-size_t number_i64(char *out, int64_t value)
+size_t gufo_number_i64(char *out, int64_t value)
 {
     if (value >= 0)
-        return number_u64(out, (uint64_t)value);
+        return gufo_number_u64(out, (uint64_t)value);
     out[0] = '-';
-    return 1 + number_u64(out + 1, 0 - (uint64_t)value);
+    return 1 + gufo_number_u64(out + 1, 0 - (uint64_t)value);
 }
 
-bool number_read(const char **text, uint64_t *out)
+bool gufo_number_read(const char **text, uint64_t *out)
 {
     const gufo_str digits = {*text, strspn(*text, "0123456789")};
     bool good = str_number(digits, out);
@@ -186,7 +186,7 @@ static char *put_decimal(char *to, const char *digits, int count, int exponent)
         return put_positional(to, digits, count, exponent + 1);
     to = put_positional(to, digits, count, 1);
     *to++ = 'e';
-    return to + number_i64(to, exponent);
+    return to + gufo_number_i64(to, exponent);
 }
 
 static size_t put_word(char *out, const char *word)
@@ -198,7 +198,7 @@ static size_t put_word(char *out, const char *word)
 }
 
 /* The digits of a number above 0, without zeros at their end. */
-static size_t shortest_digits(double value, const float_width *width, char digits[NUMBER_SIZE],
+static size_t shortest_digits(double value, const float_width *width, char digits[GUFO_NUMBER_SIZE],
                               int *exponent)
 {
     size_t count;
@@ -208,14 +208,14 @@ static size_t shortest_digits(double value, const float_width *width, char digit
         d = shortest_slow(value, width);
     for (; d.digits % 10 == 0; d.digits /= 10)
         d.scale++;
-    count = number_u64(digits, d.digits);
+    count = gufo_number_u64(digits, d.digits);
     *exponent = d.scale + (int)count - 1;
     return count;
 }
 
 static size_t number_float(char *out, double value, const float_width *width)
 {
-    char *to = out, digits[NUMBER_SIZE];
+    char *to = out, digits[GUFO_NUMBER_SIZE];
     double size = fabs(value);
     int count, exponent;
 
@@ -228,7 +228,7 @@ static size_t number_float(char *out, double value, const float_width *width)
     /* Below 2^mantissa every whole number is a float, and no shorter decimal than itself is near.
      */
     if (size == floor(size) && size < (width->single ? 0x1p24 : 0x1p53))
-        return number_i64(out, (int64_t)value);
+        return gufo_number_i64(out, (int64_t)value);
     count = (int)shortest_digits(size, width, digits, &exponent);
     if (signbit(value))
         *to++ = '-';
@@ -237,17 +237,17 @@ static size_t number_float(char *out, double value, const float_width *width)
     return (size_t)(to - out);
 }
 
-size_t number_f32(char *out, float value)
+size_t gufo_number_f32(char *out, float value)
 {
     return number_float(out, (double)value, &float32_width);
 }
 
-size_t number_f64(char *out, double value)
+size_t gufo_number_f64(char *out, double value)
 {
     return number_float(out, value, &float64_width);
 }
 
-size_t number_shortest(double value, char digits[NUMBER_SIZE], int *exponent)
+size_t number_shortest(double value, char digits[GUFO_NUMBER_SIZE], int *exponent)
 {
     *exponent = 0;
     return value == 0 ? put_word(digits, "0")

@@ -2,28 +2,11 @@
 #ifndef GUFO_BASE_NUMBER_H
 #define GUFO_BASE_NUMBER_H
 
-#include "gufo/base.h"
+#include "gufo/print.h"
 
-/* Enough for every number below and its terminator. */
-#define NUMBER_SIZE 32
-
-/* Write `value` into `out` (NUMBER_SIZE bytes) and return the length without the terminator.
- *
- * Floats: the fewest digits that read back to the same value in their own width, and of those the
- * closest one; "nan", "inf" and "-inf" where there are no digits.  Decimal exponents from -5 to 15
- * are written out (0.00001, 1000000000000000), all others as 1.5e-7.  Whole numbers have no ".0",
- * but negative zero is "-0.0", so that its sign survives readers that see an integer.
- * Independent of the locale. */
-size_t number_f32(char *out, float value);
-size_t number_f64(char *out, double value);
-size_t number_u64(char *out, uint64_t value);
-size_t number_i64(char *out, int64_t value);
-/* Writes the digits of a finite double as number_f64 finds them, without trailing zeros.  The decimal point
+/* Writes the digits of a finite double as gufo_number_f64 finds them, without trailing zeros.  The decimal point
  * follows the first digit, and *exponent is the power of ten: "15" and -7 for -1.5e-7.  Returns the number of digits. */
-size_t number_shortest(double value, char digits[NUMBER_SIZE], int *exponent);
-
-/* Reads the digits at *text and moves past them.  False without digits, or with too many. */
-bool number_read(const char **text, uint64_t *out);
+size_t number_shortest(double value, char digits[GUFO_NUMBER_SIZE], int *exponent);
 
 enum { REAL_DIGITS = 320 }; /* those of longer numbers are too many */
 

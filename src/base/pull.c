@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 /* ---- parts of a text ------------------------------------------------------------------------ */
 
@@ -317,7 +317,7 @@ static bool take_escape(pull *p, char **to)
         return pull_fail(p, GUFO_E_MALFORMED, p->at, "%s",
                          form == JSON_ESCAPE_HALF ? "half of a surrogate pair"
                                                   : "an escape that JSON does not have");
-    *to += utf8_put(code_point, *to);
+    *to += gufo_utf8_encode(code_point, *to);
     p->at = at;
     return true;
 }

@@ -102,7 +102,7 @@ bool str_number(gufo_str text, uint64_t *out)
     return text.len > 0;
 }
 
-const char *str_group(char out[STR_GROUPED], uint64_t value)
+const char *gufo_number_grouped(char out[GUFO_GROUPED_SIZE], uint64_t value)
 {
     char digits[21];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, value);
@@ -167,7 +167,7 @@ static size_t fewest(size_t a, size_t b)
 
 /* Optimal string alignment: Levenshtein's distance with the exchange of two neighbours as one edit.
  * Only the last three rows of its table are kept. */
-size_t text_distance(gufo_str a, gufo_str b, size_t limit)
+size_t gufo_text_distance(gufo_str a, gufo_str b, size_t limit)
 {
     size_t table[3][MOST_COMPARED + 1];
     size_t gap = a.len > b.len ? a.len - b.len : b.len - a.len;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "gufo/base.h"
+#include "gufo/print.h"
 
 static inline bool is_upper(char c)
 {
@@ -120,11 +120,6 @@ size_t str_hex(gufo_str text, size_t at, size_t most, uint64_t *value);
 /* The number that a text is, in digits alone; false if 64 bits do not hold it. */
 bool str_number(gufo_str text, uint64_t *out);
 
-enum { STR_GROUPED = 27 };
-/* Writes a number whose digits are in groups of three, for people, into `out` and returns it:
- * 1,235,814,400. */
-const char *str_group(char out[STR_GROUPED], uint64_t value);
-
 /* Order without regard to case, as strcmp gives it. */
 int str_compare_folded(gufo_str a, gufo_str b);
 
@@ -142,9 +137,5 @@ bool str_find_folded(gufo_str name, name_of_row *name_of, const void *table, siz
 
 /* Whether `text` begins with `start`, in any case. */
 bool str_begins_folded(gufo_str text, const char *start);
-
-/* How alike two names are, for "did you mean": the number of edits between two texts (a byte more, less or other, two neighbours exchanged), or
- * more than `limit` if it is more than that.  Texts longer than 128 bytes are never near. */
-size_t text_distance(gufo_str a, gufo_str b, size_t limit);
 
 #endif

@@ -7,7 +7,7 @@
  *     11110xxx 10xxxxxx 10xxxxxx 10xxxxxx     U+10000 .. U+10FFFF
  *
  * A sequence that is longer than its code point needs is invalid. */
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 #include "base/bytes.h"
 
@@ -17,7 +17,7 @@ static const struct utf8_form {
 } utf8_forms[] = {
     {0x80, 0x00, 0x0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
 
-size_t utf8_decode(gufo_str text, uint32_t *code_point)
+size_t gufo_utf8_decode(gufo_str text, uint32_t *code_point)
 {
     const unsigned char *bytes = (const unsigned char *)text.data;
 
@@ -42,7 +42,7 @@ size_t utf8_decode(gufo_str text, uint32_t *code_point)
     return 0;
 }
 
-size_t utf8_put(uint32_t code_point, char out[4])
+size_t gufo_utf8_encode(uint32_t code_point, char out[4])
 {
     size_t form = 0;
 
@@ -85,7 +85,7 @@ size_t gufo_utf8_valid_prefix(gufo_str text)
 
         step = (uint8_t)*rest.data < 0x80 ? ascii_run(rest) : pair_len(rest);
         if (step == 0)
-            step = utf8_decode(rest, &ignored);
+            step = gufo_utf8_decode(rest, &ignored);
     }
     return done;
 }
@@ -97,7 +97,7 @@ static const struct code_range {
     {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
 };
 
-bool utf8_is_control(uint32_t code_point)
+bool gufo_utf8_is_control(uint32_t code_point)
 {
     for (size_t i = 0; i < sizeof control_ranges / sizeof *control_ranges; i++)
         if (code_point >= control_ranges[i].first && code_point <= control_ranges[i].last)

@@ -7,6 +7,7 @@
  * word after the last "=", which is a word of its own in bash. */
 #include "cli/commands.h"
 
+#include "cli/core/values/str.h"
 #include "base/text.h"
 #include "cli/core/options/command_line.h"
 #include "cli/inspect/catalogue.h"
@@ -14,6 +15,7 @@
 
 #include "gufo/format.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +59,7 @@ static void start_answer(completer *c, const char *answer)
 /* Offers only what a shell takes as it is: names come from files. */
 static void offer(completer *c, gufo_str name, const char *means)
 {
-    if (!str_is_plain(name, "._-+/%@") || !str_begins(name, c->word))
+    if (!str_is_plain(name, "._-+/%@") || !begins_with(name, c->word))
         return;
     start_answer(c, "words");
     printf("%.*s\t%s\n", (int)name.len, name.data, means);
@@ -118,7 +120,7 @@ static void complete_alternatives(completer *c, const char *names, size_t len)
 {
     for (size_t part; len > 0; names += part, len -= part) {
         part = strcspn(names, "|") < len ? strcspn(names, "|") : len;
-        if (is_lower(names[0]))
+        if (islower((unsigned char)names[0]))
             offer(c, (gufo_str){names, part}, "");
         else
             complete_named(c, names);
@@ -194,7 +196,7 @@ static void complete_form(completer *c, const char *form, char **operands, size_
     for (size_t i = 0; i < count && len > 0; i++) {
         bool last = len > 3 && strncmp(name + len - 3, "...", 3) == 0;
 
-        if (is_lower(name[0]) && memchr(name, '|', len) == NULL &&
+        if (islower((unsigned char)name[0]) && memchr(name, '|', len) == NULL &&
             (strlen(operands[i]) != len || strncmp(operands[i], name, len) != 0))
             return;
         if (last)

@@ -2,7 +2,7 @@
  * shared options, because the table leads here and calls go one way. */
 #include "cli/commands.h"
 
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/files/path.h"
 #include "cli/core/options/built_in.h"
 #include "cli/core/options/names.h"
@@ -85,7 +85,7 @@ static int run_named(int count, char **arguments, shared_options *shared)
         suggest_offer(&near, gufo_str_of(each->name));
     }
     report_command(NULL);
-    if (str_ends(gufo_str_of(name), ".gguf") || (means == NULL && path_exists(name)))
+    if (ends_with(gufo_str_of(name), ".gguf") || (means == NULL && path_exists(name)))
         return report_usage("'%s' is not a command; did you mean 'gufo show %s'?", name, name);
     if (means != NULL)
         return report_usage("unknown command '%s'; %s", name, means);

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "digest/algorithm.h"
 #include "digest/signature.h"
 
@@ -100,7 +100,7 @@ static bool unescape_character(reader *r, char **out)
     if (digits == 0 || digits + 1 == rest.len || rest.data[digits + 1] != '}' || value > 0x10ffff)
         return false;
     r->at += digits + 2;
-    *out += utf8_put((uint32_t)value, *out);
+    *out += gufo_utf8_encode((uint32_t)value, *out);
     return true;
 }
 

@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 #ifdef GUFO_SODIUM
 #include <sodium.h>
@@ -148,8 +148,8 @@ static gufo_status check_comment(gufo_str comment, gufo_error *error)
     for (size_t step; comment.len > 0; comment.data += step, comment.len -= step) {
         uint32_t character = 0;
 
-        step = utf8_decode(comment, &character);
-        if (step == 0 || (character != '\t' && utf8_is_control(character)))
+        step = gufo_utf8_decode(comment, &character);
+        if (step == 0 || (character != '\t' && gufo_utf8_is_control(character)))
             return refuse(error, GUFO_E_ARGUMENT,
                           "a trusted comment is one line of UTF-8 without control characters");
     }

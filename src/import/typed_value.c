@@ -14,11 +14,11 @@
 /* A float32 is one of many decimal numbers that are read as it. */
 double shortest_real(float number)
 {
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
     double shortest = (double)number;
 
     if (isfinite(number))
-        (void)real_read((gufo_str){text, number_f32(text, number)}, &shortest);
+        (void)real_read((gufo_str){text, gufo_number_f32(text, number)}, &shortest);
     return shortest;
 }
 
@@ -31,28 +31,28 @@ static const int64_t safe_integer = (int64_t)1 << 53;
 
 static json_t *integer_json(int64_t number)
 {
-    char digits[NUMBER_SIZE];
+    char digits[GUFO_NUMBER_SIZE];
 
     if (number <= safe_integer && number >= -safe_integer)
         return json_integer(number);
-    (void)number_i64(digits, number);
+    (void)gufo_number_i64(digits, number);
     return json_string(digits);
 }
 
 static json_t *unsigned_json(uint64_t number)
 {
-    char digits[NUMBER_SIZE];
+    char digits[GUFO_NUMBER_SIZE];
 
     if (number <= (uint64_t)safe_integer)
         return json_integer((json_int_t)number);
-    (void)number_u64(digits, number);
+    (void)gufo_number_u64(digits, number);
     return json_string(digits);
 }
 
 /* With at most as many digits as the writer of the file gives; with more as a text. */
 static json_t *real_json(double number, bool is_float)
 {
-    char digits[NUMBER_SIZE];
+    char digits[GUFO_NUMBER_SIZE];
     int exponent;
 
     if (isnan(number))
@@ -63,7 +63,7 @@ static json_t *real_json(double number, bool is_float)
         return json_real(shortest_real((float)number));
     if (number_shortest(number, digits, &exponent) <= WRITTEN_DIGITS)
         return json_real(number);
-    (void)number_f64(digits, number);
+    (void)gufo_number_f64(digits, number);
     return json_string(digits);
 }
 

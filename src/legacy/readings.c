@@ -9,7 +9,7 @@
  *     whisper  " the", and no text      bytes, and made-up special tokens */
 #include "base/error.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "legacy/readings.h"
 #include "text/characters/byte_alphabet.h"
 
@@ -210,7 +210,7 @@ static bool alphabet_text(word_list *list, gufo_str bytes, gufo_str *text)
         return false;
     for (size_t i = 0; i < bytes.len; i++) {
         char character[4];
-        size_t size = utf8_put(byte_alphabet_character((uint8_t)bytes.data[i]), character);
+        size_t size = gufo_utf8_encode(byte_alphabet_character((uint8_t)bytes.data[i]), character);
 
         memcpy(room + len, character, size);
         len += size;
@@ -442,7 +442,7 @@ static bool read_latin(word_list *words, const legacy_vocabulary *vocabulary, ui
     if (room == NULL)
         return false;
     for (size_t at = 0, step; at < text.len; at += step) {
-        step = utf8_decode((gufo_str){text.data + at, text.len - at}, &character);
+        step = gufo_utf8_decode((gufo_str){text.data + at, text.len - at}, &character);
         if (step == 0 || character > 0xff)
             return set_word(words, id, text, WORD_USER_DEFINED);
         room[len++] = (char)character;

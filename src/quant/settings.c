@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "format/document/document.h"
 #include "gufo/schema.h"
 #include "quant/quantizer.h"

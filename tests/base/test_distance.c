@@ -18,8 +18,10 @@ static void test_distances(void **state)
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         gufo_str a = gufo_str_of(pairs[i].a), b = gufo_str_of(pairs[i].b);
 
-        check_u64(text_distance(a, b, 100), pairs[i].distance, "%s, %s", pairs[i].a, pairs[i].b);
-        check_u64(text_distance(b, a, 100), pairs[i].distance, "%s, %s", pairs[i].b, pairs[i].a);
+        check_u64(gufo_text_distance(a, b, 100), pairs[i].distance, "%s, %s", pairs[i].a,
+                  pairs[i].b);
+        check_u64(gufo_text_distance(b, a, 100), pairs[i].distance, "%s, %s", pairs[i].b,
+                  pairs[i].a);
     }
 }
 
@@ -30,9 +32,9 @@ static void test_limit(void **state)
         gufo_str a = gufo_str_of(pairs[i].a), b = gufo_str_of(pairs[i].b);
         size_t distance = pairs[i].distance;
 
-        check_u64(text_distance(a, b, distance), distance, "%s, at the limit", pairs[i].b);
+        check_u64(gufo_text_distance(a, b, distance), distance, "%s, at the limit", pairs[i].b);
         if (distance > 0)
-            check(text_distance(a, b, distance - 1) > distance - 1, "%s, past it", pairs[i].b);
+            check(gufo_text_distance(a, b, distance - 1) > distance - 1, "%s, past it", pairs[i].b);
     }
 }
 

@@ -50,11 +50,11 @@ static void known_f32(void **state)
         {-INFINITY, "-inf"},
         {NAN, "nan"},
     };
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(number_f32(text, cases[i].value), strlen(cases[i].text));
+        assert_int_equal(gufo_number_f32(text, cases[i].value), strlen(cases[i].text));
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -83,27 +83,27 @@ static void known_f64(void **state)
         {0x1p-24, "5.960464477539063e-8"},
         {1.0 / 3, "0.3333333333333333"},
     };
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(number_f64(text, cases[i].value), strlen(cases[i].text));
+        assert_int_equal(gufo_number_f64(text, cases[i].value), strlen(cases[i].text));
         assert_string_equal(text, cases[i].text);
     }
 }
 
 static void known_integers(void **state)
 {
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
     (void)state;
-    assert_int_equal(number_u64(text, 0), 1);
+    assert_int_equal(gufo_number_u64(text, 0), 1);
     assert_string_equal(text, "0");
-    assert_int_equal(number_u64(text, UINT64_MAX), 20);
+    assert_int_equal(gufo_number_u64(text, UINT64_MAX), 20);
     assert_string_equal(text, "18446744073709551615");
-    assert_int_equal(number_i64(text, INT64_MIN), 20);
+    assert_int_equal(gufo_number_i64(text, INT64_MIN), 20);
     assert_string_equal(text, "-9223372036854775808");
-    assert_int_equal(number_i64(text, INT64_MAX), 19);
+    assert_int_equal(gufo_number_i64(text, INT64_MAX), 19);
     assert_string_equal(text, "9223372036854775807");
 }
 
@@ -152,11 +152,11 @@ static void check_none_reads_back(double value, int digits, bool single)
 
 static void check_number(double value, bool single)
 {
-    char text[NUMBER_SIZE], digits[64], nearest[64];
-    size_t len = single ? number_f32(text, (float)value) : number_f64(text, value);
+    char text[GUFO_NUMBER_SIZE], digits[64], nearest[64];
+    size_t len = single ? gufo_number_f32(text, (float)value) : gufo_number_f64(text, value);
 
     assert_int_equal(len, strlen(text));
-    assert_true(len < NUMBER_SIZE);
+    assert_true(len < GUFO_NUMBER_SIZE);
     if (!reads_as(text, value, single))
         fail_msg("%.17g was written as %s", value, text);
     int count = (int)significant_digits(text, digits);
@@ -249,7 +249,7 @@ static void powers_of_two(void **state)
 /* Decimals with few digits are what people write: they come back as they were. */
 static void short_decimals(void **state)
 {
-    char text[NUMBER_SIZE], digits[64];
+    char text[GUFO_NUMBER_SIZE], digits[64];
 
     (void)state;
     for (int mantissa = 1; mantissa < 1000; mantissa++) {
@@ -258,10 +258,10 @@ static void short_decimals(void **state)
 
             snprintf(source, sizeof source, "%de%d", mantissa, exponent);
             significant_digits(source, wanted);
-            number_f32(text, strtof(source, NULL));
+            gufo_number_f32(text, strtof(source, NULL));
             significant_digits(text, digits);
             assert_string_equal(digits, wanted);
-            number_f64(text, strtod(source, NULL));
+            gufo_number_f64(text, strtod(source, NULL));
             significant_digits(text, digits);
             assert_string_equal(digits, wanted);
         }
@@ -272,7 +272,7 @@ static void short_decimals(void **state)
 static void other_locale(void **state)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
     bool found = false;
 
     (void)state;
@@ -280,9 +280,9 @@ static void other_locale(void **state)
         found = setlocale(LC_NUMERIC, names[i]) != NULL;
     if (!found)
         skip();
-    number_f64(text, 1e-300 / 3);
+    gufo_number_f64(text, 1e-300 / 3);
     assert_string_equal(text, "3.3333333333333334e-301");
-    number_f32(text, 0.5f);
+    gufo_number_f32(text, 0.5f);
     assert_string_equal(text, "0.5");
     setlocale(LC_NUMERIC, "C");
 }
@@ -303,7 +303,7 @@ static void test_shortest(void **state)
                 {1e23, "1", 23},
                 {0x1p-1022, "22250738585072014", -308},
                 {0x1p53, "9007199254740992", 15}};
-    char digits[NUMBER_SIZE];
+    char digits[GUFO_NUMBER_SIZE];
     int exponent;
 
     (void)state;

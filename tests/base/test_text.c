@@ -4,7 +4,7 @@
 #include "base/base64.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 #define VIEW(literal)                \
     {                                \
@@ -63,11 +63,11 @@ static void test_group(void **state)
                  {123456, "123,456"},
                  {1235814400, "1,235,814,400"},
                  {UINT64_MAX, "18,446,744,073,709,551,615"}};
-    char text[STR_GROUPED];
+    char text[GUFO_GROUPED_SIZE];
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
-        assert_string_equal(str_group(text, cases[i].value), cases[i].text);
+        assert_string_equal(gufo_number_grouped(text, cases[i].value), cases[i].text);
 }
 
 static void test_utf8(void **state)
@@ -159,11 +159,11 @@ static void test_utf8_encode(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char out[4];
-        gufo_str text = {out, utf8_put(rows[i].code_point, out)};
+        gufo_str text = {out, gufo_utf8_encode(rows[i].code_point, out)};
         uint32_t back;
 
         check(gufo_str_equal(text, rows[i].text), "row %zu", i);
-        check_u64(utf8_decode(text, &back), text.len, "row %zu", i);
+        check_u64(gufo_utf8_decode(text, &back), text.len, "row %zu", i);
         check_u64(back, rows[i].code_point, "row %zu", i);
     }
 }

@@ -4,7 +4,7 @@
 
 #include "support/allocator.h"
 
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -254,7 +254,7 @@ static size_t can_be_finished(const char *text, size_t len)
 
             memcpy(bytes, text + len - back, back);
             strcpy(bytes + back, rests[i]);
-            if (utf8_decode(gufo_str_of(bytes), &code_point) == strlen(bytes))
+            if (gufo_utf8_decode(gufo_str_of(bytes), &code_point) == strlen(bytes))
                 return back;
         }
     return 0;

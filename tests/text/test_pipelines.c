@@ -4,7 +4,7 @@
 
 #include "support/shared.h"
 
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "text/pipeline_file.h"
 
 /* ---- one text ------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static uint64_t byte_of(gufo_str text, const json_t *character)
     for (; left > 0 && at < text.len; left--) {
         uint32_t code_point;
 
-        at += utf8_decode((gufo_str){text.data + at, text.len - at}, &code_point);
+        at += gufo_utf8_decode((gufo_str){text.data + at, text.len - at}, &code_point);
     }
     return at;
 }

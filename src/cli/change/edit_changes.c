@@ -110,7 +110,7 @@ static bool split_index(char *key, uint64_t *index)
     if (bracket == NULL)
         return true;
     *bracket = '\0';
-    return number_read(&at, index) && strcmp(at, "]") == 0 && *index != EDIT_NO_INDEX;
+    return gufo_number_read(&at, index) && strcmp(at, "]") == 0 && *index != EDIT_NO_INDEX;
 }
 
 static int apply_operation(edit_waiting *waiting, edit_options *options, edit_operation *operation)

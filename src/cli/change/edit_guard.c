@@ -2,10 +2,10 @@
  * the eyes of gufo validate.  Faults that were there before do not count. */
 #include "cli/change/edit.h"
 
-#include "base/checked.h"
-#include "base/text.h"
+#include "cli/core/values/sums.h"
 #include "cli/core/options/built_in.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,9 @@ static bool spell_key(const guard *g, gufo_str key, char out[GUFO_KEY_NAME_SIZE]
         memcmp(key.data, g->architecture.data, front) == 0)
         from = front;
     for (size_t i = 0; i < key.len; i++) {
-        out[i] = i < from ? key.data[i] : key.data[i] == '-' ? '_' : to_lower(key.data[i]);
+        out[i] = i < from             ? key.data[i]
+                 : key.data[i] == '-' ? '_'
+                                      : (char)tolower((unsigned char)key.data[i]);
         changed |= out[i] != key.data[i];
     }
     out[key.len] = '\0';

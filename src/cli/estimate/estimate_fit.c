@@ -6,7 +6,8 @@
  *       131,072 tokens of context: 12.9 GiB more needed on DEV0 */
 #include "cli/estimate/estimate.h"
 
-#include "base/checked.h"
+#include "cli/core/values/number.h"
+#include "cli/core/values/sums.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"

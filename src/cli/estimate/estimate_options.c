@@ -1,10 +1,11 @@
 /* What gufo estimate is asked for: the texts of options (lists of numbers and of sizes, types of the cache,
  * places of tensors), the memory of this machine, files beside the model. */
-#include "base/checked.h"
 #include "base/text.h"
 #include "cli/core/values/number.h"
+#include "cli/core/values/sums.h"
 #include "cli/estimate/estimate.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,7 @@ static const gufo_element_type *cache_type(unsigned choice)
         return NULL;
     for (const char *at = estimate_cache_types[choice - 1]; *at != '\0' && i + 1 < sizeof name;
          at++)
-        name[i++] = to_upper(*at);
+        name[i++] = (char)toupper((unsigned char)*at);
     name[i] = '\0';
     return gufo_element_type_by_name(name);
 }
@@ -164,7 +165,7 @@ static bool read_share(gufo_str piece, void *out)
 
     *(double *)out = strtod(text, &end);
     return len > 0 && *end == '\0' && piece.len <= MOST_SHOWN &&
-           (is_digit(text[0]) || text[0] == '.');
+           (isdigit((unsigned char)text[0]) || text[0] == '.');
 }
 
 static bool read_memory(gufo_str piece, void *out)

@@ -8,7 +8,8 @@
  *               256             131,072 */
 #include "cli/estimate/estimate.h"
 
-#include "base/checked.h"
+#include "cli/core/values/number.h"
+#include "cli/core/values/sums.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"

@@ -3,7 +3,8 @@
  * --verbose all of them are bytes. */
 #include "cli/estimate/estimate.h"
 
-#include "base/checked.h"
+#include "cli/core/values/number.h"
+#include "cli/core/values/sums.h"
 #include "cli/core/records/table.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"

@@ -5,8 +5,8 @@
  *     devices   nvidia-smi; /sys/class/drm/cardN/device/mem_info_vram_*, of AMD's driver
  *
  * Nothing here fails: what is not there, or is not a number, is not known. */
-#include "base/checked.h"
-#include "base/number.h"
+#include "cli/core/values/sums.h"
+#include "gufo/print.h"
 #include "cli/estimate/machine.h"
 
 #include <dirent.h>
@@ -42,7 +42,8 @@ static bool read_number(const char *root, const char *path, uint64_t *out)
     char text[TEXT];
     const char *at = text;
 
-    return read_text(root, path, text) && number_read(&at, out) && (*at == '\n' || *at == '\0');
+    return read_text(root, path, text) && gufo_number_read(&at, out) &&
+           (*at == '\n' || *at == '\0');
 }
 
 /* The number behind a word at the beginning of a line. */
@@ -55,7 +56,7 @@ static bool find_number(const char *text, const char *word, uint64_t *out)
         if (strncmp(at, word, len) != 0)
             continue;
         at += len + strspn(at + len, " \t");
-        return number_read(&at, out);
+        return gufo_number_read(&at, out);
     }
     return false;
 }
@@ -161,7 +162,7 @@ static void add_unknown(machine *m, const char *name, size_t len)
 /* Reads MiB; false if they are something else. */
 static bool read_mebibytes(const char *digits, const char *end, uint64_t *out)
 {
-    if (!number_read(&digits, out) || digits != end || *out > UINT64_MAX >> 20)
+    if (!gufo_number_read(&digits, out) || digits != end || *out > UINT64_MAX >> 20)
         return false;
     *out <<= 20;
     return true;

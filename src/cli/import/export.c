@@ -1,5 +1,5 @@
 /* gufo export FILE DIR: a model as the files of Hugging Face's libraries. */
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/commands.h"
 #include "cli/core/files/copying.h"
 #include "cli/core/files/foreign_file.h"
@@ -195,8 +195,8 @@ static bool is_output(const output_names *names, const char *name)
 /* Files that readers of the folder would take for parts of the model. */
 static bool is_part(gufo_str name)
 {
-    return (str_begins(name, "model") && str_ends(name, ".safetensors")) ||
-           str_ends(name, ".safetensors.index.json");
+    return (begins_with(name, "model") && ends_with(name, ".safetensors")) ||
+           ends_with(name, ".safetensors.index.json");
 }
 
 /* Files that readers take for parts of whatever model a folder has: its tokenizer, say. */

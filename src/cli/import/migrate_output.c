@@ -1,5 +1,5 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
@@ -12,6 +12,7 @@
 #include "gufo/name.h"
 #include "gufo/schema.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static bool is_type(gufo_str word)
     if (word.len >= sizeof name)
         return false;
     for (size_t i = 0; i < word.len; i++)
-        name[i] = to_upper(word.data[i]);
+        name[i] = (char)toupper((unsigned char)word.data[i]);
     name[word.len] = '\0';
     return gufo_file_type_by_name(name) != NULL;
 }
@@ -48,7 +49,7 @@ static gufo_str stem_of(const char *path)
 
     while (last > 0 && stem.data[last - 1] != '-')
         last--;
-    if (last > 1 && is_type(str_from(stem, last)))
+    if (last > 1 && is_type(rest_of(stem, last)))
         stem.len = last - 1;
     return stem;
 }

@@ -9,7 +9,7 @@
  *       Q4_0   Q4_0        14      14               0
  *       ...
  *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
@@ -44,7 +44,7 @@ static bool is_replaced(const migration *m, gufo_str key)
 static gufo_import_setting fact_of(const migration *m, const gufo_entry *entry)
 {
     bool given = gufo_document_find_str(m->given, entry->key, NULL) ||
-                 (m->vocabulary != NULL && str_begins(entry->key, "tokenizer."));
+                 (m->vocabulary != NULL && begins_with(entry->key, "tokenizer."));
 
     return (gufo_import_setting){.key = entry->key,
                                  .value = entry->value,

@@ -5,7 +5,7 @@
 #include "cli/import/given_keys.h"
 #include "cli/import/migrate.h"
 
-#include "base/text.h"
+#include "cli/core/values/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,10 +129,10 @@ static const char *helpful_option(gufo_str key)
         const char *end, *option;
     } options[] = {{"_epsilon", "--eps X"}, {".context_length", "--ctx N"}};
 
-    if (str_begins(key, "tokenizer."))
+    if (begins_with(key, "tokenizer."))
         return "--vocab-from OTHER.gguf";
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (str_ends(key, options[i].end))
+        if (ends_with(key, options[i].end))
             return options[i].option;
     return "--set KEY=VALUE";
 }

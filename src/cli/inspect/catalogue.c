@@ -1,5 +1,4 @@
 /* The tables of the library, all in one shape, and gufo list keys|archs|tensors|..., which prints them. */
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/options/names.h"
 #include "cli/core/terminal/report.h"

@@ -10,6 +10,7 @@
  * A word may have several meanings: it shows each. */
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "cli/core/values/str.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/terminal/line.h"
@@ -20,6 +21,7 @@
 #include "gufo/schema.h"
 #include "schema/registry/tables.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +97,7 @@ static bool catalogue_value_at(const char *key, size_t index, catalogue_value *o
 {
     if (!find_value(key, index, out))
         return false;
-    out->is_number = is_digit(out->value[0]);
+    out->is_number = isdigit((unsigned char)out->value[0]);
     return true;
 }
 
@@ -160,7 +162,7 @@ static const char *find_by_end(const char *word, size_t count)
     for (size_t i = 0; i < count && len > 0; i++) {
         gufo_str name = name_at(catalogues, i);
 
-        if (name.len > len && name.data[name.len - len - 1] == '.' && str_ends(name, word) &&
+        if (name.len > len && name.data[name.len - len - 1] == '.' && ends_with(name, word) &&
             is_likelier(name, likeliest))
             likeliest = name;
     }
@@ -201,7 +203,7 @@ static const char *find_tensor(const char *word)
     if (len < 0 || name.len >= sizeof text)
         return NULL;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (str_ends(name, suffixes[i]))
+        if (ends_with(name, suffixes[i]))
             name.len -= strlen(suffixes[i]);
     return nearest_find(name, name_at, tensors, tensors->count(), &index)
                ? gufo_tensor_info_at(index)->name

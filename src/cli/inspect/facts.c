@@ -431,7 +431,7 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
 {
     bool is_text = value->type == GUFO_VALUE_STRING;
     bool is_list = value->type == GUFO_VALUE_ARRAY && value->as.array.type == GUFO_VALUE_STRING;
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
     double number;
 
     if (f->kind == NUMBER)
@@ -444,7 +444,7 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
         if (number >= 0 && number < MOST_WHOLE && number == (double)(uint64_t)number)
             fputs(human_grouped((uint64_t)number).text, out);
         else
-            fwrite(text, 1, number_f32(text, (float)number), out);
+            fwrite(text, 1, gufo_number_f32(text, (float)number), out);
     }
     if (f->kind == COUNT && is_list)
         fputs(human_grouped(value->as.array.count).text, out);

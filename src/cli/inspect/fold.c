@@ -2,9 +2,9 @@
  * to the order of the file.  Of a name it keeps a hash with a secret key: a file may have many. */
 #include "cli/inspect/show.h"
 
-#include "base/checked.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "cli/core/values/str.h"
 #include "base/text.h"
 #include "cli/core/options/names.h"
 #include "cli/core/terminal/report.h"
@@ -40,7 +40,7 @@ static name_parts split_name(gufo_str name)
 
     for (size_t begin = 0, end; begin < name.len; begin = end + 1) {
         const char *dot = memchr(name.data + begin, '.', name.len - begin);
-        gufo_str segment = str_from(name, begin);
+        gufo_str segment = rest_of(name, begin);
         uint64_t number;
 
         end = dot != NULL ? (size_t)(dot - name.data) : name.len;
@@ -48,7 +48,7 @@ static name_parts split_name(gufo_str name)
         if (!is_number(segment) || !str_number(segment, &number))
             continue;
         return (name_parts){.before = {name.data, begin},
-                            .after = str_from(name, end),
+                            .after = rest_of(name, end),
                             .number = (uint32_t)number,
                             .has_number = true};
     }
@@ -111,7 +111,7 @@ static bool make_groups(fold *f)
         }
         group->count++;
         group->first = item->index < group->first ? item->index : group->first;
-        if (!checked_add(group->size, tensor.size, &group->size))
+        if (__builtin_add_overflow(group->size, tensor.size, &group->size))
             group->size = UINT64_MAX;
     }
     return true;

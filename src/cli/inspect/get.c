@@ -5,7 +5,7 @@
  *     array          one element per line, arrays inside it as JSON
  *
  * Nothing is written before the key has been found. */
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
@@ -59,7 +59,7 @@ static int report_absent(const input *in, const char *name)
     for (uint64_t i = 0;
          !found && i < MAX_KEYS_COMPARED && gufo_model_entry_at(in->model, i, &entry); i++) {
         /* "context_length" means "llama.context_length". */
-        found = entry.key.len > near.word.len && str_ends(entry.key, name) &&
+        found = entry.key.len > near.word.len && ends_with(entry.key, name) &&
                 entry.key.data[entry.key.len - near.word.len - 1] == '.';
         if (found)
             near.name = entry.key;

@@ -2,7 +2,7 @@
  * programs. */
 #define _GNU_SOURCE /* d_type */
 
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/path.h"
 #include "cli/core/values/array.h"
@@ -176,7 +176,7 @@ static bool is_model(const char *name)
 /* Ollama names its files by their digests; before GGUF, models were NAME.bin. */
 static bool is_wanted(const char *name)
 {
-    return is_model(name) || is_digest(name, '-') || str_ends(gufo_str_of(name), ".bin");
+    return is_model(name) || is_digest(name, '-') || ends_with(gufo_str_of(name), ".bin");
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */

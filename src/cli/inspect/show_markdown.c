@@ -14,6 +14,7 @@
  * Texts of the file stay text: none becomes markup of Markdown, HTML or YAML. */
 #include "cli/inspect/show.h"
 
+#include "cli/core/values/str.h"
 #include "base/text.h"
 #include "cli/core/options/names.h"
 #include "cli/core/records/quoting.h"
@@ -22,6 +23,7 @@
 #include "cli/core/values/value.h"
 #include "gufo/schema.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +38,7 @@ static bool is_plain(gufo_str text)
     for (const char *words = "true false yes no on off null y n none"; *words != '\0';)
         if (str_same_folded(str_piece(&words, ' '), text))
             return false;
-    return str_is_plain(text, "-._/") && is_letter(text.data[0]);
+    return str_is_plain(text, "-._/") && isalpha((unsigned char)text.data[0]);
 }
 
 /* A string of JSON is one of YAML, too. */
@@ -99,7 +101,7 @@ static gufo_str repository_of(gufo_str url)
 {
     static const char site[] = "https://huggingface.co/";
 
-    return str_begins(url, site) ? str_from(url, sizeof site - 1) : (gufo_str){0};
+    return begins_with(url, site) ? rest_of(url, sizeof site - 1) : (gufo_str){0};
 }
 
 /* The source of the file, or else its base models. */

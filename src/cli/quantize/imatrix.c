@@ -7,7 +7,7 @@
  * To convert is to merge one. */
 #include "cli/quantize/imatrix.h"
 
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/progress.h"
@@ -41,7 +41,7 @@ static gufo_imatrix_format format_of(const imatrix_options *options, const char 
 {
     if (options->format_given)
         return options->format;
-    return str_ends(gufo_str_of(path), ".dat") ? GUFO_IMATRIX_LEGACY : GUFO_IMATRIX_GGUF;
+    return ends_with(gufo_str_of(path), ".dat") ? GUFO_IMATRIX_LEGACY : GUFO_IMATRIX_GGUF;
 }
 
 /* ---- input ---------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  *     IN OUT [THREADS]               with --types-from
  *     IN TYPE,TYPE,... [THREADS]     with --to DIR
  *     IN [OUT] [THREADS]             with a size */
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/command_line.h"
@@ -15,6 +15,7 @@
 
 #include "gufo/name.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static bool is_type(const quantize_options *o, const char *text)
 static bool is_file(const char *text)
 {
     return strchr(text, '/') != NULL ||
-           (str_ends(gufo_str_of(text), ".gguf") && strcmp(text, ".gguf") != 0);
+           (ends_with(gufo_str_of(text), ".gguf") && strcmp(text, ".gguf") != 0);
 }
 
 /* The sizes are called by their texts until the types are known. */
@@ -108,7 +109,7 @@ static operands find_operands(const quantize_options *o, int *at)
     if (*at < count && !is_type(o, args[*at]) &&
         (is_file(args[*at]) || *at + 1 < count || typeless || path_is_folder(args[*at])))
         found.out = args[(*at)++];
-    if (*at < count && !(o->size.count > 0 && is_digit(args[*at][0])) &&
+    if (*at < count && !(o->size.count > 0 && isdigit((unsigned char)args[*at][0])) &&
         (!typeless || is_type(o, args[*at])))
         found.types = args[(*at)++];
     if (found.out == NULL && *at < count && is_file(args[*at]))
@@ -168,7 +169,8 @@ static int read_operands(quantize_options *o, operands *given)
         return command_line_twice(given->out);
     if (given->out == NULL)
         given->out = o->base.output;
-    if (at < shared->arg_count && !is_digit(shared->args[at][0]) && is_type(o, shared->args[at]))
+    if (at < shared->arg_count && !isdigit((unsigned char)shared->args[at][0]) &&
+        is_type(o, shared->args[at]))
         return report_usage("several types are separated by commas: %s,%s", given->types,
                             shared->args[at]);
     if (at < shared->arg_count)
@@ -266,7 +268,7 @@ static int check_order(const quantize_options *o)
     const shared_options *shared = o->base.shared;
     char *const *args = shared->args;
 
-    if (shared->arg_count < 2 || is_digit(args[0][0]) || !is_type(o, args[0]) ||
+    if (shared->arg_count < 2 || isdigit((unsigned char)args[0][0]) || !is_type(o, args[0]) ||
         path_exists(args[0]))
         return CODE_OK;
     return report_usage("TYPE comes last: gufo %s %s %s %s", shared->command, args[1],

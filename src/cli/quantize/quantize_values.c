@@ -1,7 +1,7 @@
 /* Values of the options of gufo quantize. */
 #include "cli/quantize/quantize.h"
 
-#include "base/text.h"
+#include "gufo/print.h"
 #include "cli/core/files/path.h"
 #include "cli/core/options/names.h"
 #include "cli/core/values/array.h"
@@ -9,6 +9,7 @@
 #include "gufo/value.h"
 #include "schema/registry/tables.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void plain_name(own_name_kind kind, const char *text, char out[NAME_SIZE]
     size_t len = bare.len < NAME_SIZE ? bare.len : 0;
 
     for (size_t i = 0; i < len; i++)
-        out[i] = to_upper(bare.data[i]);
+        out[i] = (char)toupper((unsigned char)bare.data[i]);
     out[len] = '\0';
 }
 
@@ -70,7 +71,7 @@ static int bits_alone(const char *upper)
     size_t len = 0;
 
     for (const char *at = upper; *at != '\0'; at++)
-        if (is_letter(*at))
+        if (isalpha((unsigned char)*at))
             letters[len++] = *at;
     letters[len] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -158,7 +159,7 @@ int quantize_read_layers(void *context, const option_given *given)
     uint64_t layer, *added;
 
     do {
-        if (!number_read(&at, &layer) || (*at != ',' && *at != '\0'))
+        if (!gufo_number_read(&at, &layer) || (*at != ',' && *at != '\0'))
             return report_usage("--prune-layers needs numbers with commas, not '%s'", given->text);
         added = array_add(&options->pruned, &options->plan.pruned_count, sizeof *added);
         if (added == NULL)

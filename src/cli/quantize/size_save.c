@@ -10,9 +10,10 @@
 #include "cli/quantize/quantize.h"
 
 #include "base/error.h"
-#include "base/text.h"
+#include "gufo/print.h"
 #include "cli/core/terminal/text.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static void put_pattern(FILE *out, gufo_str name)
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.data[i];
 
-        if (is_letter((char)c) || is_digit((char)c) || strchr("_-/:,", c) != NULL || c >= 0x80)
+        if (isalpha(c) || isdigit(c) || strchr("_-/:,", c) != NULL || c >= 0x80)
             putc(c, out);
         else if (c > ' ' && c < 0x7f)
             fprintf(out, "\\%c", c);

@@ -1,11 +1,11 @@
 /* Values of the options about sizes. */
 #include "cli/quantize/quantize.h"
 
-#include "base/text.h"
 #include "cli/core/files/path.h"
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static char *make_label(gufo_str text, const char *end)
     char *label = path_format("%.*s%s", (int)text.len, text.data, end);
 
     for (char *c = label; c != NULL && *c != '\0'; c++)
-        if (!is_letter(*c) && !is_digit(*c))
+        if (!isalpha((unsigned char)*c) && !isdigit((unsigned char)*c))
             *c = '_';
     return label;
 }
@@ -104,7 +104,7 @@ static bool read_bits(const char *text, gufo_size_target *out)
     char *end;
 
     out->bits_per_weight = strtod(text, &end);
-    return is_digit(*text) && *end == '\0' && strpbrk(text, "xX") == NULL &&
+    return isdigit((unsigned char)*text) && *end == '\0' && strpbrk(text, "xX") == NULL &&
            out->bits_per_weight > 0 && out->bits_per_weight <= GUFO_SIZE_MOST_BITS;
 }
 

@@ -11,8 +11,9 @@
  * Nothing but the piece of one token is kept in memory. */
 #include "cli/text/tokenize_write.h"
 
-#include "base/number.h"
-#include "base/text.h"
+#include "gufo/print.h"
+#include "cli/core/values/str.h"
+#include "gufo/print.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/report.h"
 #include "cli/core/terminal/text.h"
@@ -29,9 +30,9 @@ token_writer token_writer_start(const gufo_vocab *vocab, token_form form, const 
 {
     token_writer w = {.vocab = vocab, .form = form};
     uint32_t size = gufo_vocab_describe(vocab).size;
-    char highest[NUMBER_SIZE];
+    char highest[GUFO_NUMBER_SIZE];
 
-    w.digits = (int)number_u64(highest, size > 0 ? size - 1 : 0);
+    w.digits = (int)gufo_number_u64(highest, size > 0 ? size - 1 : 0);
     if (form == TOKENS_IDS)
         putc('[', stdout);
     if (is_json(&w)) {
@@ -107,8 +108,8 @@ static void put_ids(const uint32_t *ids, size_t count, bool more)
             block[len++] = ',';
             block[len++] = ' ';
         }
-        len += number_u64(block + len, ids[i]);
-        if (len > sizeof block - NUMBER_SIZE - 2 || i == count - 1) {
+        len += gufo_number_u64(block + len, ids[i]);
+        if (len > sizeof block - GUFO_NUMBER_SIZE - 2 || i == count - 1) {
             fwrite(block, 1, len, stdout);
             len = 0;
         }
@@ -211,7 +212,7 @@ static void write_step(token_writer *w, const gufo_tokenize_event *event)
     step_row row = {.step = step_names[event->kind],
                     .text = event->text,
                     .left = {event->text.data, left},
-                    .right = str_from(event->text, left),
+                    .right = rest_of(event->text, left),
                     .has_rank = name != NULL && is_rank(name),
                     .has_score = name != NULL && !is_rank(name),
                     .is_token = event->id != GUFO_NO_TOKEN,
@@ -233,7 +234,7 @@ static void print_step(const token_writer *w, const gufo_tokenize_event *event)
 {
     bool inside = event->kind == GUFO_TOKENIZE_MERGE || event->kind == GUFO_TOKENIZE_TOKEN;
     const char *name = number_name(w, event);
-    char number[NUMBER_SIZE];
+    char number[GUFO_NUMBER_SIZE];
 
     printf("%s%s  ", inside ? "  " : "", step_names[event->kind]);
     if (event->kind == GUFO_TOKENIZE_PIECE)
@@ -254,7 +255,7 @@ static void print_step(const token_writer *w, const gufo_tokenize_event *event)
     if (name != NULL && is_rank(name))
         printf("  %s %" PRIu64, name, (uint64_t)event->score);
     else if (name != NULL) {
-        (void)number_f32(number, (float)event->score);
+        (void)gufo_number_f32(number, (float)event->score);
         printf("  %s %s", name, number);
     }
     putc('\n', stdout);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
@@ -246,7 +246,7 @@ static bool next_merge(merge_walk *w, gufo_str parts[2])
     space = value.as.str.len > 0 ? memchr(value.as.str.data, ' ', value.as.str.len) : NULL;
     parts[0] = space == NULL ? value.as.str
                              : (gufo_str){value.as.str.data, (size_t)(space - value.as.str.data)};
-    parts[1] = space == NULL ? (gufo_str){"", 0} : str_from(value.as.str, parts[0].len + 1);
+    parts[1] = space == NULL ? (gufo_str){"", 0} : rest_of(value.as.str, parts[0].len + 1);
     return true;
 }
 

@@ -19,7 +19,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "gufo/print.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
@@ -75,7 +75,7 @@ typedef struct token_row {
     uint64_t bytes;         /* that the token gives */
     const char *type;
     bool ends_generation, is_same; /* whether there is another one */
-    char score[NUMBER_SIZE], use[USE_SIZE];
+    char score[GUFO_NUMBER_SIZE], use[USE_SIZE];
 } token_row;
 
 enum { SCORES = 1 }; /* a part: the algorithm uses them */
@@ -147,7 +147,7 @@ static bool make_token(const void *context, uint64_t index, void *record)
     if (r->options->base.shared->json)
         return true;
     row->quoted = vocab_quoted(r->vocab, row->id, l->quoted);
-    row->score[number_f32(row->score, row->token.score)] = '\0';
+    row->score[gufo_number_f32(row->score, row->token.score)] = '\0';
     describe_use(r, row);
     return true;
 }

@@ -2,7 +2,7 @@
  *
  * Of a model not the file is signed but its manifest, which is written beside it: it can be checked
  * before gigabytes are read, and says which tensor is wrong. */
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "cli/commands.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/line.h"
@@ -320,8 +320,8 @@ static void default_comment(const char *path, char *comment, size_t size)
     for (size_t step; name.len > 0 && at < end; name.data += step, name.len -= step) {
         uint32_t character;
 
-        step = utf8_decode(name, &character);
-        if (step == 0 || step > (size_t)(end - at) || utf8_is_control(character)) {
+        step = gufo_utf8_decode(name, &character);
+        if (step == 0 || step > (size_t)(end - at) || gufo_utf8_is_control(character)) {
             *at++ = '?';
             step = step == 0 ? 1 : step;
         } else {

@@ -1,5 +1,5 @@
 /* Findings and verdicts of gufo validate. */
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
@@ -36,7 +36,7 @@ static void put_option(FILE *out, const gufo_fix *fix)
 {
     bool supplies = fix->kind == GUFO_FIX_SUPPLY, sets = supplies || fix->kind == GUFO_FIX_SET;
     bool is_text = fix->value.type == GUFO_VALUE_STRING;
-    bool from_file = supplies && str_begins(fix->key, "tokenizer.chat_template");
+    bool from_file = supplies && begins_with(fix->key, "tokenizer.chat_template");
 
     fprintf(out, " --%s%s=", edits[fix->kind],
             from_file         ? "-file"
@@ -85,7 +85,7 @@ static void put_edit(FILE *out, const report *r, const gufo_fix *fix)
     fputs("gufo edit", out);
     shell_put_file(out, r->shard_path);
     put_option(out, fix);
-    if (str_begins(fix->key, "split."))
+    if (begins_with(fix->key, "split."))
         fputs(" --as-is", out);
     if (!is_writable(r->shard_path))
         fputs(" -o OUT", out);

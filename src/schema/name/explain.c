@@ -2,7 +2,7 @@
 #include "schema/name/name.h"
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 #include <inttypes.h>
 
@@ -49,7 +49,7 @@ static gufo_str find_refused(gufo_str text, bool (*is_in_class)(char))
 {
     size_t at = str_span(text, 0, is_in_class);
     uint32_t code;
-    size_t len = at < text.len ? utf8_decode(str_from(text, at), &code) : 0;
+    size_t len = at < text.len ? gufo_utf8_decode(str_from(text, at), &code) : 0;
 
     return name_slice(text, at, at < text.len && len == 0 ? at + 1 : at + len);
 }

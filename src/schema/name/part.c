@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 size_t name_component(gufo_str text, size_t from)
 {
@@ -203,7 +203,7 @@ size_t name_letter(gufo_str text, size_t at)
 
     if ((unsigned char)text.data[at] < 0x80)
         return is_letter(text.data[at]) || is_digit(text.data[at]);
-    len = utf8_decode(str_from(text, at), &code);
+    len = gufo_utf8_decode(str_from(text, at), &code);
     for (size_t i = 0; i < sizeof dividers / sizeof *dividers && len > 0; i++)
         if (code >= dividers[i].first && code <= dividers[i].last)
             return 0;

@@ -87,8 +87,8 @@ bool nearest_find(gufo_str text, nearest_name *name, const void *table, size_t c
             row.len + limit <= wanted.len || lacks(&wanted, &row, limit) ||
             lacks(&row, &wanted, limit))
             continue;
-        steps = text_distance((gufo_str){wanted.text, wanted.len}, (gufo_str){row.text, row.len},
-                              limit);
+        steps = gufo_text_distance((gufo_str){wanted.text, wanted.len},
+                                   (gufo_str){row.text, row.len}, limit);
         if (steps < limit) {
             limit = steps;
             *index = i;

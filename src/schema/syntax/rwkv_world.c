@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 /* ---- the token ------------------------------------------------------------------------------ */
 
@@ -37,7 +37,7 @@ static bool add_character(uint64_t code, world_bytes *bytes)
 
     if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff)
         return false;
-    size = utf8_put((uint32_t)code, text);
+    size = gufo_utf8_encode((uint32_t)code, text);
     for (size_t i = 0; i < size; i++)
         add_byte(bytes, (uint8_t)text[i]);
     return true;

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pull.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "format/value/value.h"
 
 #include <stdio.h>
@@ -86,7 +86,8 @@ static bool read_escape(reader *r)
     json_escape_form form = json_escape_read(text, &len, &code_point);
 
     r->at += len;
-    return form == JSON_ESCAPE ? put(r, bytes, utf8_put(code_point, bytes)) : fail(r, faults[form]);
+    return form == JSON_ESCAPE ? put(r, bytes, gufo_utf8_encode(code_point, bytes))
+                               : fail(r, faults[form]);
 }
 
 /* After the opening quote. */

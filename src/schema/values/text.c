@@ -39,7 +39,7 @@ bool gufo_value_read_integer(const gufo_value_type *types, size_t count, const c
     const char *at = text + negative;
     uint64_t size;
 
-    if (!number_read(&at, &size) || *at != '\0')
+    if (!gufo_number_read(&at, &size) || *at != '\0')
         return false;
     out->as.u = negative ? 0 - size : size; /* `as.i` has the same bits */
     for (size_t i = 0; i < count; i++) {

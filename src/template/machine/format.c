@@ -2,7 +2,7 @@
  * width) is the same in both. */
 #include "base/error.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "template/machine/machine.h"
 #include "template/values/characters.h"
 #include "template/values/number.h"
@@ -363,7 +363,7 @@ static bool write_character(percent *p, field *f, value v)
         text = bytes_of(v.as.string);
     } else if (value_integer(v, &point) && point >= 0 && point <= 0x10FFFF &&
                !(point >= 0xD800 && point < 0xE000)) {
-        text = (gufo_str){bytes, utf8_put((uint32_t)point, bytes)};
+        text = (gufo_str){bytes, gufo_utf8_encode((uint32_t)point, bytes)};
     } else {
         return !is_failed(fail_type(p->m, "%%c takes a character"));
     }
@@ -573,7 +573,7 @@ static bool braces_number(braces *b, field *f, value v)
     if (!value_integer(v, &integer) || integer < 0 || integer > 0x10FFFF ||
         (integer >= 0xD800 && integer < 0xE000))
         return fail_field(b, f, v);
-    return field_text(b->m, f, (gufo_str){bytes, utf8_put((uint32_t)integer, bytes)});
+    return field_text(b->m, f, (gufo_str){bytes, gufo_utf8_encode((uint32_t)integer, bytes)});
 }
 
 static bool write_value(braces *b, value v, gufo_str spec)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "template/machine/machine.h"
 
 const string *take_string(machine *m, value v, const char *what)
@@ -47,7 +47,7 @@ bool write_point(machine *m, uint32_t point)
 {
     char bytes[4];
 
-    return out_write(m, (gufo_str){bytes, utf8_put(point, bytes)});
+    return out_write(m, (gufo_str){bytes, gufo_utf8_encode(point, bytes)});
 }
 
 /* A sigma at the end of a word has a form of its own: cased characters come before it, and none

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "template/values/characters.h"
 
 enum { BRACKET_DEPTH = 500 };
@@ -370,7 +370,7 @@ static bool lex_operator(lexer *l)
         l->at += (uint32_t)strlen(operators[i].text);
         return true;
     }
-    len = utf8_decode(str_from(l->source, l->at), &point);
+    len = gufo_utf8_decode(str_from(l->source, l->at), &point);
     memcpy(code, l->source.data + l->at, len == 0 ? 1 : len);
     return fault(l, l->at, "unexpected character %s", QUOTED(gufo_str_of(code)));
 }

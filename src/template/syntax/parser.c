@@ -1,7 +1,7 @@
 /* Nodes, constants and tokens for the parser, literals, and rows of tables by their names. */
 #include "base/error.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "template/syntax/parser.h"
 #include "template/values/number.h"
 
@@ -213,14 +213,14 @@ static size_t read_escape(gufo_str text, size_t at, char out[4], size_t *written
                text.data[at + len] <= '7';
              len++)
             point = point * 8 + (uint32_t)(text.data[at + len] - '0');
-        *written = utf8_put((uint32_t)point, out);
+        *written = gufo_utf8_encode((uint32_t)point, out);
         return len;
     }
     if (memchr("xuU", text.data[at], 3) != NULL) {
         if (str_hex(text, at + 1, digits, &point) < digits || point > 0x10FFFF ||
             (point >= 0xD800 && point < 0xE000))
             return 0;
-        *written = utf8_put((uint32_t)point, out);
+        *written = gufo_utf8_encode((uint32_t)point, out);
         return 1 + digits;
     }
     if (text.data[at] == 'N')

@@ -6,7 +6,7 @@
 #include <utf8proc.h>
 
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 typedef struct point_range {
     uint32_t first, last;
@@ -40,7 +40,7 @@ uint32_t point_at(gufo_str text, size_t *len)
         *len = 1;
         return (uint8_t)*text.data;
     }
-    *len = utf8_decode(text, &point);
+    *len = gufo_utf8_decode(text, &point);
     if (*len == 0)
         *len = 1;
     return point;

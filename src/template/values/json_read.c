@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/pull.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "template/values/number.h"
 
 enum { LEVELS = 1000 /* of arrays and objects: each takes stack */ };
@@ -96,7 +96,7 @@ static value read_string(reader *r)
         after = r->at;
         if (json_escape_read((gufo_str){r->text.data, end}, &after, &point) != JSON_ESCAPE)
             return fail_here(r, "an escape that is not known, or half a character");
-        len += utf8_put(point, out + len);
+        len += gufo_utf8_encode(point, out + len);
         r->at = after;
     }
     r->at = end + 1;

@@ -122,7 +122,7 @@ size_t number_print_real(char *out, size_t room, char conversion, int precision,
 
 size_t number_write_real(double number, char out[NUMBER_ROOM])
 {
-    char digits[NUMBER_SIZE];
+    char digits[GUFO_NUMBER_SIZE];
     size_t count, len = 0;
     int exponent;
 

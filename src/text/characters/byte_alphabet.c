@@ -2,7 +2,7 @@
  * others are U+0100, U+0101 ... in order. */
 #include "text/characters/byte_alphabet.h"
 
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 static const struct {
     uint32_t first, last, byte;
@@ -34,7 +34,7 @@ void byte_alphabet_fill(byte_texts *out)
     for (unsigned byte = 0; byte < 256; byte++) {
         char text[4];
 
-        out->len[byte] = (uint8_t)utf8_put(byte_alphabet_character((uint8_t)byte), text);
+        out->len[byte] = (uint8_t)gufo_utf8_encode(byte_alphabet_character((uint8_t)byte), text);
         out->text[byte][0] = text[0];
         out->text[byte][1] = text[1];
     }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 #define LAST_CODE_POINT 0x10FFFF
 #define REPLACEMENT 0xFFFD
@@ -84,7 +84,7 @@ uint32_t lenient_decode(const char *text, size_t len, size_t *size)
 
 size_t lenient_encode(uint32_t code_point, char out[4])
 {
-    return utf8_put(code_point <= LAST_CODE_POINT ? code_point : REPLACEMENT, out);
+    return gufo_utf8_encode(code_point <= LAST_CODE_POINT ? code_point : REPLACEMENT, out);
 }
 
 bool is_plain_character(gufo_str text, size_t at)

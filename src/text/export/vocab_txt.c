@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "text/export/json_writing.h"
 #include "text/export/vocab_export.h"
 #include "text/tokenizers/algorithm.h"
@@ -16,7 +16,7 @@ static gufo_str escape(gufo_str text, size_t *size, char room[8])
     static const char escapes[] = "\\\\\nn\rr"; /* each with its letter */
     uint32_t code;
 
-    *size = utf8_decode(text, &code);
+    *size = gufo_utf8_decode(text, &code);
     if (*size > 1)
         return (gufo_str){text.data, *size};
     if (*size == 0) {

@@ -85,8 +85,8 @@ static bool slow_nearest(gufo_str text, size_t *index)
     bool found = false;
 
     for (size_t i = 0; wanted.len > 0 && wanted.len <= 64 && i < schema_key_count(); i++) {
-        size_t steps =
-            text_distance(wanted, plain(key_name(NULL, i), buffers[1]), found ? best - 1 : best);
+        size_t steps = gufo_text_distance(wanted, plain(key_name(NULL, i), buffers[1]),
+                                          found ? best - 1 : best);
 
         if (steps > best || (found && steps == best))
             continue;

@@ -3,7 +3,7 @@
 
 #include "cli/core/files/foreign_file.h"
 
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/options.h"
@@ -37,8 +37,8 @@ bool foreign_file_find(const char *path, foreign_kind *kind)
         found.name = gufo_checkpoint_recognise(path);
         found.command = "convert";
         found.converts = true;
-        if (found.name != NULL && (str_ends(gufo_str_of(found.name), " model") ||
-                                   str_ends(gufo_str_of(found.name), " adapter")))
+        if (found.name != NULL && (ends_with(gufo_str_of(found.name), " model") ||
+                                   ends_with(gufo_str_of(found.name), " adapter")))
             found.noun = "";
     }
     if (kind != NULL)
@@ -200,7 +200,7 @@ static bool is_of_model(const char *name)
                                        ".model",       ".txt", ".jinja", ".md"};
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (str_ends(gufo_str_of(name), ends[i]))
+        if (ends_with(gufo_str_of(name), ends[i]))
             return true;
     return false;
 }

@@ -1,5 +1,5 @@
 /* Output files: atomic, and removed when a signal comes. */
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/report.h"
@@ -345,6 +345,6 @@ const char *resume_hint(const char *path)
 {
     if (save_is_stream(path)) /* or a folder */
         return "";
-    return str_ends(gufo_str_of(path), suffix) ? " (--resume continues it, --force starts over)"
-                                               : " (--force replaces it)";
+    return ends_with(gufo_str_of(path), suffix) ? " (--resume continues it, --force starts over)"
+                                                : " (--force replaces it)";
 }

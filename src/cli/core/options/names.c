@@ -1,7 +1,7 @@
 /* Names that are meant: patterns of the shell, regular expressions (a thin layer over PCRE2), suggestions. */
 #include "cli/core/options/names.h"
 
-#include "base/text.h"
+#include "gufo/print.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -160,7 +160,7 @@ static bool is_before(gufo_str a, gufo_str b)
 
 bool suggest_offer(suggestion *s, gufo_str name)
 {
-    size_t distance = text_distance(name, s->word, s->best);
+    size_t distance = gufo_text_distance(name, s->word, s->best);
     bool tie = distance == s->best && s->name.len > 0;
 
     if (distance > s->best || (distance == s->best && !(tie && is_before(name, s->name))))

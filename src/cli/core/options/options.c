@@ -1,5 +1,5 @@
 /* Values of options, and the options that all commands share. */
-#include "base/text.h"
+#include "gufo/print.h"
 #include "cli/core/options/names.h"
 #include "cli/core/options/options.h"
 #include "cli/core/terminal/stdout.h"
@@ -19,7 +19,7 @@ int option_number(const char *name, const char *text, uint64_t lowest, uint64_t 
     const char *end = text;
     uint64_t value;
 
-    if (number_read(&end, &value) && *end == '\0' && value >= lowest && value <= highest) {
+    if (gufo_number_read(&end, &value) && *end == '\0' && value >= lowest && value <= highest) {
         *out = value;
         return CODE_OK;
     }

@@ -1,12 +1,12 @@
 /* A picture of a model. */
 #include "cli/core/records/layer_map.h"
 
-#include "base/checked.h"
 #include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/number.h"
+#include "cli/core/values/sums.h"
 
 #include <inttypes.h>
 #include <math.h>

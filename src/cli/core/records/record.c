@@ -506,7 +506,7 @@ void record_csv_heads(FILE *out, const record_type *type, const char *about, boo
 
 static void put_cell(FILE *out, const record_field *f, const value *v)
 {
-    char text[NUMBER_SIZE] = "";
+    char text[GUFO_NUMBER_SIZE] = "";
 
     switch (f->kind) {
     case RECORD_TEXT:
@@ -532,9 +532,9 @@ static void put_cell(FILE *out, const record_field *f, const value *v)
     case RECORD_SINGLE:
     case RECORD_NUMBER:
         if (v->is_single)
-            (void)number_f32(text, (float)v->real);
+            (void)gufo_number_f32(text, (float)v->real);
         else
-            (void)number_f64(text, v->real);
+            (void)gufo_number_f64(text, v->real);
         fputs(text, out);
         break;
     case RECORD_DATE:

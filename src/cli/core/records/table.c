@@ -1,7 +1,7 @@
 /* Tables for people. */
 #include "base/hash.h"
 #include "base/sort.h"
-#include "base/text.h"
+#include "cli/core/values/str.h"
 #include "cli/core/records/table.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
@@ -40,7 +40,7 @@ typedef struct shown_names {
 /* The name without the ending that the head has instead. */
 static gufo_str table_names_bare(const table *t, gufo_str name)
 {
-    if (t->name_tail[0] != '\0' && str_ends(name, t->name_tail))
+    if (t->name_tail[0] != '\0' && ends_with(name, t->name_tail))
         name.len -= strlen(t->name_tail);
     return name;
 }
@@ -117,7 +117,7 @@ static bool find_tail(const shown_names *n, char tail[TABLE_TAIL])
         tail[len] = '\0';
         count = 0;
         for (size_t k = 0; k < n->count; k++)
-            count += str_ends(n->list[k], tail);
+            count += ends_with(n->list[k], tail);
     }
     return n->count > 1 && 2 * count >= n->count;
 }

@@ -1,4 +1,5 @@
 /* What a tensor is, in words. */
+#include "cli/core/values/str.h"
 #include "base/text.h"
 #include "cli/core/records/tensor_text.h"
 
@@ -42,13 +43,13 @@ gufo_str tensor_role(gufo_str name, uint64_t *layer)
     size_t at = sizeof before - 1, digits;
     uint64_t number = TENSOR_NO_LAYER;
 
-    if (str_ends(name, after))
+    if (ends_with(name, after))
         name.len -= sizeof after - 1;
-    if (str_begins(name, before)) {
+    if (begins_with(name, before)) {
         digits = str_digits(name, at);
         if (name.len > at + digits && name.data[at + digits] == '.' &&
             str_number((gufo_str){name.data + at, digits}, &number))
-            name = str_from(name, at + digits + 1);
+            name = rest_of(name, at + digits + 1);
         else
             number = TENSOR_NO_LAYER;
     }

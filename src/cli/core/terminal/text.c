@@ -2,8 +2,9 @@
  *
  * Text from a file consists of pieces: a character as it is, or its escape.  Writing, measuring and
  * cutting walk over the same pieces, so that they agree. */
+#include "cli/core/values/str.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "cli/core/terminal/text.h"
 
 #include <langinfo.h>
@@ -96,11 +97,11 @@ static void next_piece(gufo_str rest, text_style style, piece *p)
 {
     unsigned char first = (unsigned char)rest.data[0];
     uint32_t code_point = 0;
-    size_t len = utf8_decode(rest, &code_point);
+    size_t len = gufo_utf8_decode(rest, &code_point);
 
     if (len == 0)
         piece_escape(p, 1, "\\x", first, 2, "");
-    else if (utf8_is_control(code_point))
+    else if (gufo_utf8_is_control(code_point))
         piece_control(p, len, code_point, style);
     else if (style == TEXT_QUOTED && (first == '"' || first == '\\'))
         piece_letter(p, (char)first);
@@ -133,8 +134,8 @@ bool text_is_clean(gufo_str text)
     uint32_t code_point;
 
     for (size_t step; text.len > 0; text = skip(text, step)) {
-        step = utf8_decode(text, &code_point);
-        if (step == 0 || utf8_is_control(code_point))
+        step = gufo_utf8_decode(text, &code_point);
+        if (step == 0 || gufo_utf8_is_control(code_point))
             return false;
     }
     return true;
@@ -282,7 +283,7 @@ static bool joins_unit(gufo_str text, size_t space)
 {
     static const char *const units[] = {"%",  "byte", "bytes", "K",   "M",   "B",   "T",  "KB",
                                         "MB", "GB",   "TB",    "KiB", "MiB", "GiB", "TiB"};
-    gufo_str unit = str_from(text, space + 1);
+    gufo_str unit = rest_of(text, space + 1);
     size_t len = 0;
 
     if (space == 0 || space >= text.len || text.data[space] != ' ' ||

@@ -2,9 +2,9 @@
 #include "cli/core/values/json.h"
 
 #include "base/base64.h"
-#include "base/number.h"
+#include "gufo/print.h"
 #include "base/pull.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 #include <math.h>
 
@@ -121,31 +121,31 @@ static void write_number(json_writer *j, const char *key, const char *text, size
 
 void json_write_u64(json_writer *j, const char *key, uint64_t value)
 {
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
-    write_number(j, key, text, number_u64(text, value), value > MOST_EXACT);
+    write_number(j, key, text, gufo_number_u64(text, value), value > MOST_EXACT);
 }
 
 void json_write_i64(json_writer *j, const char *key, int64_t value)
 {
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
-    write_number(j, key, text, number_i64(text, value),
+    write_number(j, key, text, gufo_number_i64(text, value),
                  value > (int64_t)MOST_EXACT || value < -(int64_t)MOST_EXACT);
 }
 
 void json_write_f32(json_writer *j, const char *key, float value)
 {
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
-    write_number(j, key, text, number_f32(text, value), !isfinite(value));
+    write_number(j, key, text, gufo_number_f32(text, value), !isfinite(value));
 }
 
 void json_write_f64(json_writer *j, const char *key, double value)
 {
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
-    write_number(j, key, text, number_f64(text, value), !isfinite(value));
+    write_number(j, key, text, gufo_number_f64(text, value), !isfinite(value));
 }
 
 /* ---- strings -------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static bool is_literal(unsigned char byte)
 static bool needs_escape(uint32_t code_point)
 {
     return code_point == '"' || code_point == '\\' || code_point == REPLACEMENT ||
-           utf8_is_control(code_point);
+           gufo_utf8_is_control(code_point);
 }
 
 static void write_escape(json_writer *j, uint32_t code_point)
@@ -181,7 +181,7 @@ static void write_characters(json_writer *j, gufo_str text)
         size_t len = 1;
 
         if (!is_literal((unsigned char)text.data[done])) {
-            len = utf8_decode((gufo_str){text.data + done, text.len - done}, &code_point);
+            len = gufo_utf8_decode((gufo_str){text.data + done, text.len - done}, &code_point);
             if (len == 0) { /* only if the bytes changed since they were checked */
                 len = 1;
                 code_point = REPLACEMENT;

@@ -1,6 +1,5 @@
 /* Sizes and counts as people write and read them. */
-#include "base/checked.h"
-#include "base/text.h"
+#include "gufo/print.h"
 #include "cli/core/values/number.h"
 
 #include <ctype.h>
@@ -50,12 +49,13 @@ static bool read_size(const char *text, bool binary, uint64_t *out)
 {
     uint64_t number, part, whole, factor, bytes;
 
-    if (!number_read(&text, &number) || !read_decimals(&text, &part, &whole))
+    if (!gufo_number_read(&text, &number) || !read_decimals(&text, &part, &whole))
         return false;
     factor = read_unit(&text, binary);
-    if (*text != '\0' || (whole > 1 && factor == 1) || !checked_mul(number, factor, &bytes))
+    if (*text != '\0' || (whole > 1 && factor == 1) ||
+        __builtin_mul_overflow(number, factor, &bytes))
         return false;
-    return checked_add(bytes, part * factor / whole, out); /* below 10^6 times 2^40 */
+    return !__builtin_add_overflow(bytes, part * factor / whole, out); /* below 10^6 times 2^40 */
 }
 
 bool size_read(const char *text, uint64_t *out)
@@ -72,7 +72,7 @@ const char *size_likely_unit(const char *text)
 {
     uint64_t number;
 
-    if (!number_read(&text, &number) || *text != '\0' || number == 0 || number >= 1 << 20)
+    if (!gufo_number_read(&text, &number) || *text != '\0' || number == 0 || number >= 1 << 20)
         return NULL;
     return number <= 1024 ? "G" : "M";
 }
@@ -83,7 +83,7 @@ human_text human_grouped(uint64_t value)
 {
     human_text h;
 
-    (void)str_group(h.text, value);
+    (void)gufo_number_grouped(h.text, value);
     return h;
 }
 

@@ -2,7 +2,7 @@
 #ifndef CLI_CORE_VALUES_NUMBER_H
 #define CLI_CORE_VALUES_NUMBER_H
 
-#include "base/number.h"
+#include "gufo/print.h"
 
 /* ---- for people ------------------------------------------------------------------------------ */
 

@@ -9,23 +9,23 @@
 
 #include "format/value/value.h"
 
-/* Into `text` (NUMBER_SIZE bytes); the length. */
+/* Into `text` (GUFO_NUMBER_SIZE bytes); the length. */
 static size_t number_text(char *text, const gufo_value *value)
 {
     switch (value->type) {
     case GUFO_VALUE_FLOAT32:
-        return number_f32(text, (float)value->as.f);
+        return gufo_number_f32(text, (float)value->as.f);
     case GUFO_VALUE_FLOAT64:
-        return number_f64(text, value->as.f);
+        return gufo_number_f64(text, value->as.f);
     case GUFO_VALUE_INT8:
     case GUFO_VALUE_INT16:
     case GUFO_VALUE_INT32:
     case GUFO_VALUE_INT64:
-        return number_i64(text, value->as.i);
+        return gufo_number_i64(text, value->as.i);
     case GUFO_VALUE_BOOL:
-        return (size_t)snprintf(text, NUMBER_SIZE, "%s", value->as.b ? "true" : "false");
+        return (size_t)snprintf(text, GUFO_NUMBER_SIZE, "%s", value->as.b ? "true" : "false");
     default:
-        return number_u64(text, value->as.u);
+        return gufo_number_u64(text, value->as.u);
     }
 }
 
@@ -175,7 +175,7 @@ value_type_text value_type_name(const gufo_value *value)
 
 void value_put_number(FILE *out, const gufo_value *value)
 {
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
     fwrite(text, 1, number_text(text, value), out);
 }
@@ -217,7 +217,7 @@ static void put_string(FILE *out, gufo_str text, size_t columns)
 /* The columns a number or string will fill. */
 static size_t element_columns(const gufo_value *value, const value_style *style)
 {
-    char text[NUMBER_SIZE];
+    char text[GUFO_NUMBER_SIZE];
 
     if (value->type != GUFO_VALUE_STRING)
         return number_text(text, value);

@@ -16,7 +16,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 #include "gufo/base.h"
 #include "text/characters/characters.h"
 #include "text/formats/json_tree.h"
@@ -319,7 +319,7 @@ uint32_t post_processor_last(const post_processor *p)
 static size_t first_length(gufo_str text)
 {
     uint32_t code_point;
-    size_t size = utf8_decode(text, &code_point);
+    size_t size = gufo_utf8_decode(text, &code_point);
 
     return size > 0 ? size : 1;
 }
@@ -340,7 +340,7 @@ static bool is_space(gufo_str character)
 {
     uint32_t code_point = 0;
 
-    return utf8_decode(character, &code_point) > 0 &&
+    return gufo_utf8_decode(character, &code_point) > 0 &&
            (code_point == 0x120 || class_of(code_point) == CLASS_W);
 }
 

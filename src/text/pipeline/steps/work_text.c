@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "gufo/print.h"
 
 enum { LEAST_ROOM = 256 };
 
@@ -125,7 +125,7 @@ bool work_text_take(work_text *out, gufo_str text)
         uint32_t code_point;
         gufo_str character = {text.data + at, 0};
 
-        size = character.len = utf8_decode(str_from(text, at), &code_point);
+        size = character.len = gufo_utf8_decode(str_from(text, at), &code_point);
         if (size == 0) {
             size = 1;
             character = gufo_str_of("\xef\xbf\xbd");
