@@ -273,15 +273,18 @@ static PyObject *edit_check(PyObject *object, PyObject *args)
 typedef struct fixing {
     core_findings fixed;
     gufo_document *document;
+    bool rewrite; /* one of them asks for a new layout */
 } fixing;
 
 static void fix_finding(void *context, const gufo_finding *finding)
 {
     fixing *f = context;
 
-    if (finding->fix.certain && finding->fix.kind != GUFO_FIX_NONE &&
-        gufo_document_fix(f->document, &finding->fix, NULL) == GUFO_OK)
-        core_add_finding(&f->fixed, finding);
+    if (!finding->fix.certain || finding->fix.kind == GUFO_FIX_NONE ||
+        gufo_document_fix(f->document, &finding->fix, NULL) != GUFO_OK)
+        return;
+    f->rewrite = f->rewrite || finding->fix.kind == GUFO_FIX_REWRITE;
+    core_add_finding(&f->fixed, finding);
 }
 
 static PyObject *edit_fix(PyObject *object, PyObject *args)
@@ -291,6 +294,7 @@ static PyObject *edit_fix(PyObject *object, PyObject *args)
     gufo_check_options options = {.level = GUFO_LEVEL_DEFAULT};
     gufo_status status;
     gufo_error error;
+    PyObject *list;
 
     if (edit == NULL || !level_of(args, &options.level) || (f.fixed.list = PyList_New(0)) == NULL)
         return NULL;
@@ -298,7 +302,8 @@ static PyObject *edit_fix(PyObject *object, PyObject *args)
     status = gufo_model_check(gufo_edit_model(edit), fix_finding, &f, &error);
     if (status == GUFO_OK)
         status = gufo_check(gufo_edit_model(edit), &options, fix_finding, &f, &error);
-    return findings_of(&f.fixed, status, &error);
+    list = findings_of(&f.fixed, status, &error);
+    return list != NULL ? Py_BuildValue("(NN)", list, PyBool_FromLong(f.rewrite)) : NULL;
 }
 
 /* ---- changes -------------------------------------------------------------------------------- */
@@ -474,7 +479,7 @@ static PyMethodDef edit_methods[] = {
     {"tensors", edit_tensors, METH_NOARGS, "tensors() -> list of names."},
     {"check", edit_check, METH_VARARGS, "check(level) -> list of findings that the edit adds."},
     {"fix", edit_fix, METH_VARARGS,
-     "fix(level) -> list of findings of the file that it has fixed."},
+     "fix(level) -> (findings of the file that it has fixed, whether it must be packed)."},
     {"changes", edit_changes, METH_NOARGS,
      "changes() -> list of (kind, old name, new name, old value, new value)."},
     {"write", edit_write, METH_VARARGS,

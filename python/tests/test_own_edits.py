@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from test_own_jobs import command
 
 import gufo
+from gufo.given import bounds
 
 WHOLE = making.llama()
 
@@ -59,7 +60,7 @@ def test_types(path: Path, key: str, value: Any, type: str) -> None:
 
 @pytest.mark.parametrize("type", ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"])
 def test_bounds(path: Path, type: str) -> None:
-    low, high = gufo.given.bounds(type)
+    low, high = bounds(type)
     for value in (low, high):
         assert entry_after(path, "my.number", value, type) == (type, value)
         assert entry_after(path, "my.numbers", [value, 1], f"array[{type}]") == (f"array[{type}]", [value, 1])
@@ -226,6 +227,18 @@ def test_fix(tmp_path: Path) -> None:
     after = [finding.rule for finding in gufo.validate(path) if finding.fix and finding.fix["certain"]]
     assert before and sorted(one.rule for one in fixed) == sorted(before)
     assert after == []
+
+
+def test_fix_the_layout(tmp_path: Path) -> None:
+    data = bytearray(WHOLE)
+    place = gufo.open(WHOLE).data_offset - 1
+    data[place] = 1  # padding that is not zero
+    path = tmp_path / "padding.gguf"
+    path.write_bytes(data)
+    assert [finding.fix["kind"] for finding in gufo.validate(path) if finding.fix] == ["rewrite"]
+    with gufo.edit(path) as edit:
+        assert len(edit.fix()) == 1
+    assert len(gufo.validate(path)) == 0
 
 
 def test_tensors(path: Path, tmp_path: Path) -> None:

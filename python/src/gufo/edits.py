@@ -85,6 +85,7 @@ class Edit(MutableMapping[str, Value]):
         self._options = options
         self._core = _core.edit(os.fsencode(path), 0)
         self._applied: EditPlan | None = None
+        self._packs = False  # a fix asks for a new layout
 
     # -- life
 
@@ -226,7 +227,8 @@ class Edit(MutableMapping[str, Value]):
         ...     len(edit.fix())
         0
         """
-        return Findings(self._core.fix(level))
+        fixed, self._packs = self._core.fix(level)
+        return Findings(fixed)
 
     def _target(
         self, output: Path | None, replace: bool, in_place: str, reserve: int, pack: bool
@@ -238,7 +240,7 @@ class Edit(MutableMapping[str, Value]):
             "replace": replace,
             "in_place": IN_PLACE[in_place],
             "reserve": reserve,
-            "pack": pack,
+            "pack": pack or self._packs,
         }
 
     def plan(
