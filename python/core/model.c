@@ -7,6 +7,7 @@
 #include "core.h"
 
 #include <structmember.h>
+#include <sys/stat.h>
 
 static core_model *self_of(PyObject *object)
 {
@@ -69,7 +70,7 @@ static gufo_status open_input(void *context, const gufo_run *run, gufo_error *er
     opening *o = context;
     const gufo_input *input = o->input;
 
-    (void)run;
+    o->options.run = run;
     if (input->kind == GUFO_INPUT_PATH)
         o->model = gufo_model_open(input->path, &o->options, error);
     else if (input->kind == GUFO_INPUT_FD)
@@ -77,6 +78,16 @@ static gufo_status open_input(void *context, const gufo_run *run, gufo_error *er
     else
         o->model = gufo_model_open_memory(input->data, input->size, &o->options, error);
     return o->model == NULL ? error->code : GUFO_OK;
+}
+
+/* Whether it is a pipe or a device, which may have no end. */
+static bool may_last(const gufo_input *input)
+{
+    struct stat info;
+
+    if (input->kind == GUFO_INPUT_PATH)
+        return stat(input->path, &info) == 0 && !S_ISREG(info.st_mode);
+    return input->kind == GUFO_INPUT_FD && fstat(input->fd, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
 /* Findings become objects as they come, so the GIL is kept. */
@@ -100,7 +111,7 @@ static bool open_with_findings(PyObject *module, opening *o, PyObject *list)
 static PyObject *core_open(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"source", "flags", "name", "findings", NULL};
-    core_call call = {.brief = true};
+    core_call call = {.threads = 0};
     opening o = {.model = NULL};
     core_source source;
     PyObject *object, *model = NULL, *list = NULL;
@@ -115,6 +126,7 @@ static PyObject *core_open(PyObject *module, PyObject *args, PyObject *keywords)
     o.input = &source.input;
     o.options.flags = flags;
     o.options.name = name;
+    call.brief = !may_last(o.input);
     well = list == NULL ? core_do(module, &call, open_input, &o)
                         : open_with_findings(module, &o, list);
     if (well)

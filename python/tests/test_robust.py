@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import re
 import shutil
@@ -172,6 +173,28 @@ def test_interrupt() -> None:
     with pytest.raises(KeyboardInterrupt):
         encode_for_minutes(interrupt)
     assert len(seen) < 3
+
+
+def test_interrupt_of_a_pipe_without_end() -> None:
+    reading, writing = os.pipe()
+    content, _ = layout.random_file(24)
+
+    def write() -> None:
+        os.write(writing, content)
+        try:
+            for count in itertools.count():
+                os.write(writing, bytes(1 << 16))
+                if count == 20:
+                    os.kill(os.getpid(), signal.SIGINT)
+        except BrokenPipeError:
+            os.close(writing)
+
+    thread = threading.Thread(target=write)
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        _core.open(reading)
+    os.close(reading)
+    thread.join()
 
 
 def test_exception_of_progress() -> None:
