@@ -162,5 +162,5 @@ void gufo_fixes_free(gufo_fixes *f)
         free_fix(f, &f->list[i]);
     name_index_free(&f->index, &f->allocator);
     mem_free(&f->allocator, f->list);
-    f->allocator.resize(f->allocator.context, f, 0);
+    (void)f->allocator.resize(f->allocator.context, f, 0);
 }

@@ -62,7 +62,7 @@ static gufo_status check_changes(const gufo_document_entry *entry, const char *k
     if (entry->value.type != GUFO_VALUE_ARRAY || array->type == GUFO_VALUE_ARRAY)
         return refuse(error, GUFO_E_TYPE, "%s is not an array of numbers or strings",
                       QUOTED(gufo_str_of(key)));
-    if (count > UINT32_MAX)
+    if (count > GUFO_MAX_COUNT)
         return refuse(error, GUFO_E_LIMIT, "too many changes");
     for (size_t i = 0; i < count; i++) {
         if (changes[i].value.type != array->type || !value_fits(&changes[i].value))
