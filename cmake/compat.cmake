@@ -27,6 +27,28 @@ foreach(form static shared internal)
 endforeach()
 add_library(gufo_compat_internal ALIAS gguf_internal) # by the name of the room, for its tests
 
+# ---- plain names ------------------------------------------------------------------------------
+
+# Gives the functions of a shared libgguf ggml's names beside their own.  What is compiled against our headers uses the
+# own ones; with a ggml in the same process, the one that is found first is called by these.
+function(add_plain_names target)
+    set(names ${PROJECT_BINARY_DIR}/private/gguf.plain)
+    if(NOT TARGET gguf_plain_names)
+        add_custom_command(OUTPUT ${names}
+            COMMAND ${CMAKE_COMMAND} -D NM=${CMAKE_NM} -D ARCHIVE=$<TARGET_FILE:gguf_internal> -D OUT=${names}
+                -P ${PROJECT_SOURCE_DIR}/cmake/plain_names.cmake
+            DEPENDS gguf_internal ${PROJECT_SOURCE_DIR}/cmake/plain_names.cmake VERBATIM
+            COMMENT "Plain names of libgguf")
+        add_custom_target(gguf_plain_names DEPENDS ${names})
+    endif()
+    add_dependencies(${target} gguf_plain_names)
+    target_link_options(${target} PRIVATE -Wl,@${names})
+endfunction()
+
+if(GUFO_PLAIN_GGUF_NAMES)
+    add_plain_names(gguf_shared)
+endif()
+
 # ---- drop-in ----------------------------------------------------------------------------------
 
 # Code that several objects share by the same name (32-bit x86 finds its own address by such a

@@ -5,6 +5,27 @@ if(TARGET test_compat_memory)
         LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
 endif()
 
+# ---- plain names ------------------------------------------------------------------------------
+
+# libgguf as the option GUFO_PLAIN_GGUF_NAMES makes it, and a program that knows no header.
+if(TARGET gguf_static AND GUFO_LIBRARIES AND UNIX AND NOT APPLE AND NOT GUFO_SANITIZE)
+    add_library(gguf_plain SHARED include/gufo-compat/gguf.h)
+    set_target_properties(gguf_plain PROPERTIES LINKER_LANGUAGE C)
+    target_link_options(gguf_plain PRIVATE
+        LINKER:--whole-archive,$<TARGET_FILE:gguf_static>,--no-whole-archive)
+    target_link_libraries(gguf_plain PRIVATE gufo_static m Threads::Threads)
+    add_dependencies(gguf_plain gguf_static)
+    add_plain_names(gguf_plain)
+    add_executable(plain_names tests/compat/plain_names.c)
+    target_link_libraries(plain_names PRIVATE gufo_flags ${CMAKE_DL_LIBS})
+    add_dependencies(plain_names gguf_plain)
+    set_target_properties(gguf_plain plain_names PROPERTIES
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    add_test(NAME compat.plain_names COMMAND plain_names $<TARGET_FILE:gguf_plain>
+        ${PROJECT_SOURCE_DIR}/include/gufo-compat/gguf.h)
+    set_tests_properties(compat.plain_names PROPERTIES LABELS compat)
+endif()
+
 # ---- a shared ggml, and libgguf beside it -----------------------------------------------------
 
 find_program(BASH bash)

@@ -28,6 +28,7 @@ if(GUFO_TEXT) # renders the chat templates of models
 endif()
 option(GUFO_LEGACY "Read the formats before GGUF, and GGUF 1 and 2 (the room legacy, gufo migrate)" ON)
 option(GUFO_LIBRARIES "Build libraries for other programs; without, for the command and the tests alone" ON)
+option(GUFO_PLAIN_GGUF_NAMES "Give libgguf.so the names gguf_... beside its own, for dlsym" OFF)
 option(GUFO_PYTHON "Build the Python package (python/README.md)" OFF)
 # Shared libraries are made of it.
 set(GUFO_PIC OFF)
