@@ -131,7 +131,9 @@ typedef struct gufo_checkpoint_options {
      * take; 0: 512 MiB.  Those of one file take at most 32 bytes for each of its bytes, or 16 MiB. */
     uint64_t memory;
     const gufo_allocator *allocator; /* NULL: malloc; Jansson's own memory is always malloc's */
-    uint64_t reserved[4];            /* must be zero */
+    /* Its progress counts steps, and may stop; for the time of the call.  NULL: nobody is asked. */
+    const gufo_run *run;
+    uint64_t reserved[4]; /* must be zero */
 } gufo_checkpoint_options;
 
 /* Opens a model as a training framework saved it: a folder with config.json (or Mistral's

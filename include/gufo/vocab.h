@@ -46,9 +46,10 @@ typedef struct gufo_vocab_options {
     const char *pre; /* a name that replaces tokenizer.ggml.pre, for the time of the call; NULL: the
                         file's */
     const gufo_allocator *allocator; /* is copied; NULL: malloc */
-    const gufo_run *run;  /* its `threads`, which then share the allocator, help to read a
-                             tokenizer.json; for the time of the call; NULL: one thread */
-    uint64_t reserved[3]; /* must be zero */
+    /* Its `threads`, which then share the allocator, help to read a tokenizer.json; its progress counts
+     * steps, and may stop.  For the time of the call; NULL: one thread. */
+    const gufo_run *run;
+    uint64_t reserved[4]; /* must be zero */
 } gufo_vocab_options;
 
 /* Opens the vocabulary of a model: tokenizer.ggml.* keys, or where they are missing
@@ -61,6 +62,7 @@ typedef struct gufo_vocab_options {
  *                     what is wrong with it: merges of unknown parts, too few scores, a token of
  *                     more than 64 KiB ...
  *   GUFO_E_CHANGED    the file changed meanwhile
+ *   GUFO_E_STOPPED    progress asked for it
  *   GUFO_E_ARGUMENT   options: no pre-tokenizer has this name, or the algorithm has none
  *   GUFO_E_MEMORY
  * Any thread. */

@@ -409,6 +409,29 @@ static void test_base(void **state)
     }
 }
 
+static bool count_down(void *context, uint64_t done, uint64_t total)
+{
+    unsigned *left = context;
+
+    check(done <= total, "%" PRIu64 " of %" PRIu64, done, total);
+    return --*left > 0;
+}
+
+/* Opening stops at each of its steps when its caller says so. */
+static void check_stops(const char *path, const gufo_checkpoint_options *like)
+{
+    for (unsigned steps = 1; steps <= 4; steps++) {
+        unsigned left = steps;
+        const gufo_run run = {.progress = count_down, .progress_context = &left};
+        gufo_checkpoint_options options = *like;
+        gufo_error error = no_error();
+
+        options.run = &run;
+        check(gufo_import_checkpoint(path, &options, &error) == NULL, "step %u", steps);
+        check_u64(error.code, GUFO_E_STOPPED, "step %u: %s", steps, error.message);
+    }
+}
+
 /* A GGUF file says how many heads a model has, as its folder does. */
 static void test_gguf_base(void **state)
 {
@@ -442,6 +465,7 @@ static void test_gguf_base(void **state)
 
     (void)state;
     safetensors_write(path_join(w.base.text, "model.safetensors").text, model, COUNT_OF(model));
+    check_stops(w.base.text, &alone);
     import = gufo_import_checkpoint(w.base.text, &alone, &error);
     check(import != NULL, "%s", error.message);
     job = gufo_import_job(import, &error);

@@ -46,6 +46,41 @@ static void close_chat(chat_model *c)
     builder_free(&c->maker.b);
 }
 
+typedef struct noted_steps {
+    uint64_t calls, last, total, stop_at;
+} noted_steps;
+
+static bool note(void *context, uint64_t done, uint64_t total)
+{
+    noted_steps *s = context;
+
+    s->last = done;
+    s->total = total;
+    return ++s->calls != s->stop_at;
+}
+
+/* Opening a vocabulary says how far it is, and stops when its caller says so. */
+static void test_progress(void **state)
+{
+    chat_model c = open_chat(false);
+
+    (void)state;
+    for (uint64_t stop_at = 0; stop_at <= 4; stop_at++) {
+        noted_steps s = {.stop_at = stop_at};
+        const gufo_run run = {.threads = 1, .progress = note, .progress_context = &s};
+        const gufo_vocab_options options = {.run = &run};
+        gufo_error error = no_error();
+        gufo_vocab *vocab = gufo_vocab_open(c.model, &options, &error);
+
+        check((vocab != NULL) == (stop_at == 0), "%" PRIu64 ": %s", stop_at, error.message);
+        check_u64(error.code, stop_at == 0 ? GUFO_OK : GUFO_E_STOPPED, "%" PRIu64, stop_at);
+        check_u64(s.calls, stop_at == 0 ? 4 : stop_at, "%" PRIu64, stop_at);
+        check(stop_at != 0 || s.last == s.total, "%" PRIu64 " of %" PRIu64, s.last, s.total);
+        gufo_vocab_free(vocab);
+    }
+    close_chat(&c);
+}
+
 static void test_templates(void **state)
 {
     chat_model c = open_chat(true), none = open_chat(false);
@@ -205,9 +240,10 @@ static void test_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_templates),   cmocka_unit_test(test_chat),
-        cmocka_unit_test(test_failures),    cmocka_unit_test(test_values),
-        cmocka_unit_test(test_stop_tokens), cmocka_unit_test(test_count),
+        cmocka_unit_test(test_progress), cmocka_unit_test(test_templates),
+        cmocka_unit_test(test_chat),     cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_stop_tokens),
+        cmocka_unit_test(test_count),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

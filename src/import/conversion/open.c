@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "codec/run.h"
 #include "import/architectures/operations/tensors.h"
 #include "import/conversion/conversion.h"
 #include "text/formats/json_tree.h"
@@ -221,6 +222,14 @@ static gufo_status finish(conversion *c, uint64_t tokens, gufo_error *error)
     return status == GUFO_OK ? conversion_judge(c, error) : status;
 }
 
+/* Whether to go on after one of the steps that take long. */
+static gufo_status note_step(const conversion *c, uint64_t done, gufo_error *error)
+{
+    enum { STEPS = 4 };
+
+    return c->options.run != NULL ? run_progress(c->options.run, done, STEPS, error) : GUFO_OK;
+}
+
 /* The files of tensors, if any are wanted, are open. */
 static gufo_status open_checkpoint(conversion *c, gufo_error *error)
 {
@@ -240,10 +249,18 @@ static gufo_status open_checkpoint(conversion *c, gufo_error *error)
     if (status == GUFO_OK)
         status = conversion_make_documents(c, error);
     if (status == GUFO_OK)
+        status = note_step(c, 1, error);
+    if (status == GUFO_OK)
         status = conversion_read_vocabulary(c, &tokens, error);
     if (status == GUFO_OK)
+        status = note_step(c, 2, error);
+    if (status == GUFO_OK)
         status = plan_tensors(c, tokens, error);
-    return status == GUFO_OK ? finish(c, tokens, error) : status;
+    if (status == GUFO_OK)
+        status = note_step(c, 3, error);
+    if (status == GUFO_OK)
+        status = finish(c, tokens, error);
+    return status == GUFO_OK ? note_step(c, 4, error) : status;
 }
 
 static gufo_status open_adapter(conversion *c, gufo_error *error)
@@ -290,6 +307,8 @@ static gufo_status check_options(const gufo_checkpoint_options *o, gufo_error *e
     if ((o->flags & GUFO_CHECKPOINT_GENERIC) != 0 && o->arch == NULL)
         return refuse(error, GUFO_E_ARGUMENT,
                       "an architecture without rules needs a name: gufo_checkpoint_options.arch");
+    if (o->run != NULL && run_check(o->run, error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
     return reserved_check(o->reserved, "gufo_checkpoint_options", error);
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "codec/run.h"
 #include "gufo/schema.h"
 #include "text/formats/source.h"
 #include "text/opening/opening.h"
@@ -13,16 +14,29 @@
 #include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/vocabulary.h"
 
+/* Whether to go on after one of the steps that take long. */
+static gufo_status note_step(const gufo_vocab_options *options, uint64_t done, gufo_error *error)
+{
+    enum { STEPS = 4 };
+
+    return options->run != NULL ? run_progress(options->run, done, STEPS, error) : GUFO_OK;
+}
+
 /* The order matters: algorithms know the types that the file gives, added tokens included, not those
  * that known texts make of them. */
-static gufo_status fill(gufo_vocab *v, const gufo_model *model, const char *pre, gufo_error *error)
+static gufo_status fill(gufo_vocab *v, const gufo_model *model, const gufo_vocab_options *options,
+                        gufo_error *error)
 {
-    gufo_status status = settings_choose(v, model, pre, error);
+    gufo_status status = settings_choose(v, model, options->pre, error);
 
     if (status == GUFO_OK)
         status = vocab_read_lists(v, model, error);
     if (status == GUFO_OK)
+        status = note_step(options, 1, error);
+    if (status == GUFO_OK)
         status = text_table_index(&v->texts, &v->allocator, error);
+    if (status == GUFO_OK)
+        status = note_step(options, 2, error);
     if (status == GUFO_OK)
         status = added_tokens_apply(v, model, error);
     if (status == GUFO_OK)
@@ -30,12 +44,14 @@ static gufo_status fill(gufo_vocab *v, const gufo_model *model, const char *pre,
     if (status == GUFO_OK)
         status = v->algorithm->open(v, model, error);
     if (status == GUFO_OK)
+        status = note_step(options, 3, error);
+    if (status == GUFO_OK)
         status = known_texts_apply(v, model, error);
     if (status == GUFO_OK && v->algorithm->settle != NULL)
         v->algorithm->settle(v);
     if (status == GUFO_OK)
         status = special_list_make(v, error);
-    return status;
+    return status == GUFO_OK ? note_step(options, 4, error) : status;
 }
 
 static gufo_status check_options(const gufo_vocab_options *options, gufo_error *error)
@@ -44,9 +60,9 @@ static gufo_status check_options(const gufo_vocab_options *options, gufo_error *
         flags_check(options->flags, GUFO_VOCAB_ORIGINAL, "gufo_vocab_options", error);
 
     if (status == GUFO_OK)
-        status = reserved_check(
-            (const uint64_t[4]){options->reserved[0], options->reserved[1], options->reserved[2]},
-            "gufo_vocab_options", error);
+        status = reserved_check(options->reserved, "gufo_vocab_options", error);
+    if (status == GUFO_OK && options->run != NULL)
+        status = run_check(options->run, error);
     if (status == GUFO_OK && options->tokenizer > GUFO_TOKENIZER_RWKV)
         status =
             refuse(error, GUFO_E_ARGUMENT,
@@ -93,6 +109,16 @@ static unsigned threads_of(const gufo_vocab_options *options)
     return options->run != NULL ? thread_count(options->run->threads) : 1;
 }
 
+static gufo_status fill_original(gufo_vocab *v, gufo_str json, gufo_str config,
+                                 const gufo_vocab_options *options, gufo_error *error)
+{
+    gufo_status status = note_step(options, 1, error);
+
+    if (status == GUFO_OK)
+        status = original_fill(v, json, config, threads_of(options), error);
+    return status == GUFO_OK ? note_step(options, 4, error) : status;
+}
+
 static gufo_status fill_as(gufo_vocab *v, const gufo_model *model,
                            const gufo_vocab_options *options, gufo_error *error)
 {
@@ -103,9 +129,8 @@ static gufo_status fill_as(gufo_vocab *v, const gufo_model *model,
     switch (choose(model, options)) {
     case GUFO_TOKENIZER_HUGGINGFACE:
         status = source_text(model, "tokenizer.huggingface.json", &json, error);
-        return status == GUFO_OK
-                   ? original_fill(v, json, (gufo_str){"", 0}, threads_of(options), error)
-                   : status;
+        return status == GUFO_OK ? fill_original(v, json, (gufo_str){"", 0}, options, error)
+                                 : status;
     case GUFO_TOKENIZER_RWKV:
         status = source_world(model, &v->allocator, &made, error);
         break;
@@ -114,7 +139,7 @@ static gufo_status fill_as(gufo_vocab *v, const gufo_model *model,
         break;
     }
     if (status == GUFO_OK)
-        status = fill(v, made != NULL ? made : model, options->pre, error);
+        status = fill(v, made != NULL ? made : model, options, error);
     gufo_model_free(made);
     return status;
 }
@@ -138,7 +163,7 @@ gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str config, const gufo_voca
 
     options = options != NULL ? options : &none;
     v = make_vocab(options, error);
-    return v != NULL ? finish(v, original_fill(v, json, config, threads_of(options), error)) : NULL;
+    return v != NULL ? finish(v, fill_original(v, json, config, options, error)) : NULL;
 }
 
 void gufo_vocab_free(gufo_vocab *vocab)
