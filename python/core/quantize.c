@@ -18,7 +18,7 @@ typedef struct rule {
 typedef struct plan {
     gufo_quantize_options options;
     const char *type, *imatrix;
-    bool pure;
+    bool pure, migrates; /* a file of a format before GGUF, as it is */
     const gufo_model *input;
     rule *rules;
     size_t rule_count;
@@ -34,7 +34,8 @@ typedef struct job_object {
     PyObject *models; /* list of those in use */
     plan plan;
     gufo_imatrix *importance;
-    gufo_quantizer *quantizer;
+    gufo_quantizer *quantizer; /* NULL: the job is an import's */
+    gufo_job *job;
     bool busy;
 } job_object;
 
@@ -48,12 +49,12 @@ static PyObject *type_of(PyObject *object)
     return (PyObject *)Py_TYPE(object);
 }
 
-/* The quantizer, for a call; NULL with an exception. */
-static gufo_quantizer *quantizer_of(PyObject *object)
+/* The job, for a call; NULL with an exception. */
+static gufo_job *job_of(PyObject *object)
 {
     if (self_of(object)->busy)
         PyErr_SetString(PyExc_RuntimeError, "another thread runs the job");
-    return self_of(object)->busy ? NULL : self_of(object)->quantizer;
+    return self_of(object)->busy ? NULL : self_of(object)->job;
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -62,6 +63,7 @@ static const field option_fields[] = {
     {"type", FIELD_TEXT, offsetof(plan, type)},
     {"imatrix", FIELD_TEXT, offsetof(plan, imatrix)},
     {"pure", FIELD_BOOL, offsetof(plan, pure)},
+    {"migrates", FIELD_BOOL, offsetof(plan, migrates)},
     {"allow_requantize", FIELD_BOOL, offsetof(plan, options.recipe.allow_requantize)},
     {"keep_output", FIELD_BOOL, offsetof(plan, options.recipe.keep_output)},
     {"no_fallback", FIELD_BOOL, offsetof(plan, options.recipe.no_fallback)},
@@ -238,7 +240,10 @@ static bool plan_import(job_object *self, gufo_error *error)
     if (import == NULL)
         return false;
     p->options.recipe.target.pure = p->pure;
-    self->quantizer = gufo_import_quantize(import, p->type, &p->options, error);
+    if (p->migrates)
+        self->job = gufo_import_job(import, error);
+    else
+        self->quantizer = gufo_import_quantize(import, p->type, &p->options, error);
     return true;
 #else
     (void)self;
@@ -263,7 +268,9 @@ static gufo_status plan_job(void *context, const gufo_run *run, gufo_error *erro
             return refuse_type(type, error);
         self->quantizer = gufo_quantizer_new(p->input, &p->options, error);
     }
-    return self->quantizer != NULL ? GUFO_OK : error->code;
+    if (self->quantizer != NULL)
+        self->job = gufo_quantizer_job(self->quantizer);
+    return self->job != NULL ? GUFO_OK : error->code;
 }
 
 static PyObject *job_new(PyObject *module, PyObject *args)
@@ -303,6 +310,8 @@ static void job_free(PyObject *object)
     job_object *self = self_of(object);
     PyTypeObject *type = Py_TYPE(object);
 
+    if (self->quantizer == NULL)
+        gufo_job_free(self->job);
     gufo_quantizer_free(self->quantizer);
     gufo_imatrix_free(self->importance);
     free_plan(&self->plan);
@@ -346,12 +355,13 @@ static PyObject *tensor_dict(const gufo_quantizer_tensor *tensor)
 
 static PyObject *job_tensors(PyObject *object, PyObject *none)
 {
-    const gufo_quantizer *quantizer = quantizer_of(object);
-    PyObject *list = quantizer != NULL ? PyList_New(0) : NULL;
+    const gufo_quantizer *quantizer = self_of(object)->quantizer;
+    PyObject *list = job_of(object) != NULL ? PyList_New(0) : NULL;
     gufo_quantizer_tensor tensor;
 
     (void)none;
-    for (uint64_t i = 0; list != NULL && gufo_quantizer_tensor_at(quantizer, i, &tensor); i++)
+    for (uint64_t i = 0;
+         list != NULL && quantizer != NULL && gufo_quantizer_tensor_at(quantizer, i, &tensor); i++)
         if (fields_add(list, tensor_dict(&tensor)) < 0)
             Py_CLEAR(list);
     return list;
@@ -378,15 +388,13 @@ static PyObject *job_outputs(PyObject *object, PyObject *args)
         {"tensor_count", FIELD_U64, offsetof(gufo_job_output, tensor_count)},
         {"data_size", FIELD_U64, offsetof(gufo_job_output, data_size)},
         {0}};
-    gufo_quantizer *quantizer = quantizer_of(object);
-    const gufo_job *job;
+    const gufo_job *job = job_of(object);
     PyObject *list;
     gufo_job_output output;
     const char *path;
 
-    if (quantizer == NULL || !PyArg_ParseTuple(args, "y:outputs", &path))
+    if (job == NULL || !PyArg_ParseTuple(args, "y:outputs", &path))
         return NULL;
-    job = gufo_quantizer_job(quantizer);
     list = PyList_New(0);
     for (size_t i = 0; list != NULL && gufo_job_output_at(job, i, &output); i++) {
         PyObject *dict = fields_dict(fields, &output);
@@ -441,16 +449,14 @@ static bool read_paths(PyObject *options, writing *w)
 static PyObject *job_run(PyObject *object, PyObject *args)
 {
     job_object *self = self_of(object);
-    gufo_quantizer *quantizer = quantizer_of(object);
-    writing w = {.memory = 0};
+    writing w = {.job = job_of(object)};
     core_call call = {.threads = 0};
     PyObject *options;
     bool good;
 
-    if (quantizer == NULL ||
+    if (w.job == NULL ||
         !PyArg_ParseTuple(args, "O!IO:run", &PyDict_Type, &options, &call.threads, &call.progress))
         return NULL;
-    w.job = gufo_quantizer_job(quantizer);
     self->busy = true;
     good = fields_read(options, writing_fields, &w) == 0 && read_paths(options, &w) &&
            core_do(type_of(object), &call, write_job, &w);
@@ -463,7 +469,8 @@ static PyObject *job_run(PyObject *object, PyObject *args)
 
 static PyMethodDef job_methods[] = {
     {"tensors", job_tensors, METH_NOARGS,
-     "tensors() -> list of dicts: what each tensor becomes, and after run() what it has lost."},
+     "tensors() -> list of dicts: what each tensor becomes, and after run() what it has lost; "
+     "none where all stay."},
     {"outputs", job_outputs, METH_VARARGS, "outputs(path) -> list of dicts: the files."},
     {"run", job_run, METH_VARARGS, "run(options, threads, progress): writes them, once."},
     {NULL, NULL, 0, NULL},

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from importlib.machinery import BuiltinImporter
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 if "gufo._core" in sys.builtin_module_names:  # where Python does not look for a module of a package
@@ -27,7 +28,7 @@ def attempt(call: Callable[..., Any], *arguments: Any) -> Any:
     """The result, or None where the call fails as it should: with an exception."""
     try:
         return call(*arguments)
-    except (_core.Error, UnicodeDecodeError, TypeError, ValueError, IndexError):
+    except (_core.Error, UnicodeDecodeError, TypeError, ValueError, IndexError, OverflowError):
         return None
 
 
@@ -53,8 +54,66 @@ def use(model: _core.Model) -> None:
             attempt(model.decode, index, 0, rows, bytearray(4 * rows * columns))
     for level in ("structure", "spec"):
         attempt(_core.check, model, level)
-    if "text" in _core.features:
-        attempt(_core.vocab, model, {})
+    attempt(_core.estimate, model, [model], [model], model, {"n_devices": 1, "device_bytes": [1 << 30]})
+    attempt(_core.estimate, model, [], [], None, {})
+    attempt(_core.compare, model, model, _core.COMPARE_VALUES, 2, None)
+    use_text(model)
+
+
+def use_text(model: _core.Model) -> None:
+    vocab = attempt(_core.vocab, model, {}) if "text" in _core.features else None
+    if vocab is not None:
+        ids, _ = attempt(vocab.encode, "Hello \u00f6 <s>\xff".encode("latin-1", "replace"), 7, 2) or ([], None)
+        attempt(vocab.decode, [*ids, 0, 1 << 20], 0)
+        attempt(vocab.decoder(1).feed, ids)
+        for id in (0, 3, 1 << 31):
+            attempt(vocab.token, id)
+            attempt(vocab.piece, id)
+    if "template" in _core.features:
+        for source in (entry for entry in map(lambda i: attempt(model.value, i), range(len(model.entries())))):
+            if isinstance(source, str):
+                attempt(_core.lint, source.encode())
+                attempt(_core.render, {"messages": "[{}]"}, {"source": source, "steps": 10000})
+
+
+GIVEN = [
+    ((8,), "text"), ((0,), 3), ((7,), True), ((12,), 1.5), ((9, 8), ["a", b"\xff"]), ((9, 9, 5), [[1], [], [-2]]),
+    ((9, 4), bytes(9)), ((9, 6), bytes(8)), ((9,), [1]), ((13,), 1), ((1,), 1000), ((9, 7), [True, 1]),
+]  # fmt: skip
+
+
+def change(content: bytes, folder: Path) -> None:
+    """Edits a file in all ways, and makes another one of it."""
+    path = folder / "file"
+    path.write_bytes(content)
+    edit = attempt(_core.edit, bytes(path), 0)
+    if edit is not None:
+        for number, (types, value) in enumerate(GIVEN):
+            attempt(edit.set, b"my.key%d" % number, types, value)
+        keys, names = edit.entries(), edit.tensors()
+        for key in keys[:40]:
+            attempt(edit.find, key[0])
+        attempt(edit.rename, keys[0][0], b"other.key", False)
+        for name in names[:1]:
+            attempt(edit.rename, name, b"other.name", True)
+            attempt(edit.remove, b"other.name", True)
+        attempt(edit.remove, b"other.key", False)
+        for call in (edit.changes, lambda: edit.fix("model"), lambda: edit.check("model")):
+            attempt(call)
+        attempt(edit.write, {"reserve": 100}, True, 1, None)
+        attempt(edit.write, {"output": bytes(folder / "edited"), "replace": True}, False, 1, None)
+        attempt(edit.changes)
+        edit.close()
+    model = attempt(_core.open, str(path))
+    for kind in ("Q8_0", "IQ2_XXS", "COPY") if model is not None else ():
+        rows = [(b"my.key", types, value) for types, value in GIVEN[:6]]
+        options = {"type": kind, "metadata": rows, "allow_requantize": True, "prune_layers": [0] if kind == "COPY" else []}
+        job = attempt(_core.job, model, options)
+        if job is not None:
+            job.tensors()
+            job.outputs(b"out")
+            attempt(job.run, {"path": bytes(folder / "made"), "flags": _core.JOB_REPLACE}, 1, None)
+            job.tensors()
 
 
 def replay(content: bytes) -> int:
@@ -97,10 +156,12 @@ def code_all_types() -> None:
 
 def main() -> None:
     files = opened = 0
+    made = TemporaryDirectory()
     for file in sorted(file for folder in sys.argv[1:] for file in Path(folder).iterdir()):
         content = file.read_bytes()
         chance = random.Random(file.name)
         opened += replay(content)
+        change(content, Path(made.name))
         for _ in range(8 if content else 0):
             opened += replay(damaged(content, chance))
         files += 1

@@ -245,6 +245,38 @@ def test_folder(tmp_path: Path) -> None:
         model.quantize(folder / "config.json", "Q8_0", replace=True)
 
 
+@needs_import
+def test_folder_as_far_as_it_is_understood(tmp_path: Path) -> None:
+    folder = making.checkpoint(tmp_path / "checkpoint")
+    assert len(gufo.open(folder, lenient=True).tensors) == 21
+    config = (folder / "config.json").read_text().replace("Llama", "Nobody").replace('"llama"', '"nobody"')
+    (folder / "config.json").write_text(config)
+    model = gufo.open(folder, lenient=True)
+    assert model.architecture == "unknown" and "model.norm.weight" in model.tensors
+
+
+@needs_import
+def test_migrate(seeds: Path, tmp_path: Path) -> None:
+    same = 0
+    for path in sorted((seeds.parent / "seeds_legacy").glob("*.bin")):
+        if path.stem.startswith("gguf"):
+            continue  # is opened, and quantized, as any GGUF file
+        ours, theirs = tmp_path / f"{path.stem}.ours", tmp_path / f"{path.stem}.theirs"
+        done = subprocess.run([COMMAND, "migrate", "-q", path, theirs], capture_output=True) if COMMAND.exists() else None
+        try:
+            job = gufo.convert(path, ours)
+        except gufo.Error:
+            assert done is None or done.returncode != 0, path
+            assert not ours.exists()
+            continue
+        assert job.files[0].tensor_count == len(job.tensors)
+        if done is not None:
+            assert done.returncode == 0, path
+            assert ours.read_bytes() == theirs.read_bytes(), path
+            same += 1
+    assert same > 10 or not COMMAND.exists()
+
+
 @pytest.mark.skipif("import" in gufo._core.features, reason="not a minimal build")
 def test_folder_needs_a_library(tmp_path: Path) -> None:
     for call in (lambda: gufo.open(tmp_path), lambda: gufo.convert(tmp_path, tmp_path / "out.gguf")):

@@ -17,7 +17,7 @@ from typing import Any, Union
 from gufo import _core
 from gufo import models
 from gufo.given import typed
-from gufo.models import Model, Path, bytes_of, is_path, text_of
+from gufo.models import Model, Path, Tensor, bytes_of, text_of
 from gufo.progress import Progress, shown
 
 __all__ = ["Job", "JobTensor", "Output", "convert"]
@@ -80,6 +80,17 @@ def job_tensor(row: dict[str, Any]) -> JobTensor:
     return JobTensor(**row)
 
 
+def kept_row(tensor: Tensor) -> dict[str, Any]:
+    """A tensor of a job that changes none."""
+    name = bytes_of(tensor.name)
+    return {
+        "name": name, "source": name, "old_type": tensor.type, "old_size": tensor.size,
+        "elements": tensor.elements, "type": tensor.type, "wanted": tensor.type, "size": tensor.size,
+        "reason": "it stays", "rule": None, "has_importance": False, "compared": 0, "loss": 0.0,
+        "largest_error": 0.0,
+    }  # fmt: skip
+
+
 # ---- options -------------------------------------------------------------------------------------
 
 
@@ -111,6 +122,15 @@ def metadata_rows(
         types, value = typed(key, value, None, old, model.architecture or "")
         rows.append((bytes_of(key), types, value))
     return rows
+
+
+def check_settings(model: Model) -> None:
+    """Refuses a file that lacks what readers need, as `gufo migrate` does."""
+    for key, state, required, why in (model.origin or {})["settings"]:
+        if state == "missing" and required:
+            error = _core.Error(f"{model.name}: '{text_of(key)}' is missing: {why}")
+            error.code, error.file, error.message = "not found", model.name, str(error)
+            raise error
 
 
 def open_adapter(adapter: Any) -> tuple[Model, float]:
@@ -167,9 +187,14 @@ class Job:
             raise ValueError(f"effort is one of {', '.join(EFFORTS)}, not {effort!r}")
         if type is None and model.origin is None:
             raise TypeError("the type is needed, such as \"Q4_K_M\" or \"COPY\"")
+        origin = model.origin
+        migrates = type is None and origin is not None and origin["kind"] == "legacy"
+        if migrates:
+            check_settings(model)
         merged = [open_adapter(adapter) for adapter in adapters]
         path = None if importance is None else os.fsencode(importance)
         self.type = type
+        self._model = model
         self._read = files_of(model) + ([] if path is None else [path])
         self._tensors: dict[str, JobTensor] | None = None
         self._files: list[Output] = []
@@ -179,6 +204,7 @@ class Job:
                 "type": type,
                 "imatrix": path,
                 "pure": pure,
+                "migrates": migrates,
                 "effort": EFFORTS[effort],
                 "types": types_by_name(model, types),
                 "output_type": output_type,
@@ -209,7 +235,7 @@ class Job:
         16960
         """
         if self._tensors is None:
-            rows = map(job_tensor, self._open().tensors())
+            rows = map(job_tensor, self._open().tensors() or map(kept_row, self._model.tensors.values()))
             self._tensors = {tensor.name: tensor for tensor in rows}
         return self._tensors
 
@@ -278,6 +304,7 @@ class Job:
         self._tensors = None
         self._tensors, self._files = self.tensors, self.outputs(output)
         self._core = None  # and with it the models, which can be closed now
+        del self._model
         return self
 
     def __repr__(self) -> str:

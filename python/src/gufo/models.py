@@ -328,8 +328,9 @@ class Model(Mapping[str, Value]):
     True
     """
 
-    def __init__(self, core: _core.Model, source: object = None) -> None:
+    def __init__(self, core: _core.Model, source: object = None, kind: str | None = None) -> None:
         self._source = source
+        self._kind = kind
         self._take(core)
 
     def _take(self, core: _core.Model) -> None:
@@ -443,13 +444,14 @@ class Model(Mapping[str, Value]):
     def origin(self) -> dict[str, Any] | None:
         """What a folder, or a file in another format, is; None for a GGUF file.
 
-        "family", "container", "quantized", "warnings", "settings", "parts" (paths).
+        "kind" ("checkpoint", or "legacy" for formats before GGUF), "family", "container", "quantized",
+        "warnings", "settings", "parts" (paths).
 
         >>> model.origin is None
         True
         """
-        facts = getattr(_core, "import_facts", None)
-        return None if facts is None else facts(self.core)
+        facts = None if self._kind is None else _core.import_facts(self.core)
+        return None if facts is None else {"kind": self._kind, **facts}
 
     # -- metadata
 
@@ -685,7 +687,22 @@ def open_foreign(
     core = None if vocabulary is None else vocabulary.core
     with shown(progress, os.fsdecode(path)) as call:
         found = _core.import_model(os.fsencode(path), kind == "legacy", core, options or {}, call)
-    return Model(found, path)
+    return Model(found, path, kind)
+
+
+def open_folder(path: Path) -> Model:
+    """A folder as far as it is understood: without rules for its architecture or its tokenizer, too."""
+    flags = [_core.CHECKPOINT_NO_CHECK]
+    flags += [flags[0] | _core.CHECKPOINT_NO_VOCABULARY]
+    flags += [flags[1] | _core.CHECKPOINT_GENERIC]
+    for attempt in flags:
+        arch = "unknown" if attempt == flags[-1] else None
+        try:
+            return open_foreign(path, "checkpoint", {"flags": attempt, "arch": arch})
+        except _core.Error as error:
+            if error.code not in ("type", "not found") or arch is not None:
+                raise
+    raise AssertionError
 
 
 def content_of(source: Any) -> Any:
@@ -715,7 +732,7 @@ def open(
     which is seen as the GGUF file that it becomes.  The first of several shards means all of them,
     unless `single`.
 
-    `lenient` opens a damaged file as far as it can be read; `metadata_only` one whose data is not
+    `lenient` opens a damaged file as far as it can be read, a folder as far as it is understood; `metadata_only` one whose data is not
     there; without `mapped` a file that is truncated meanwhile cannot end the process.  Errors are
     `gufo.Error`, with `offset`, `rule` and `file`.
 
@@ -733,8 +750,7 @@ def open(
     if is_path(source) and os.path.isdir(source):
         if "import" not in _core.features:
             raise missing("models of training frameworks, which a folder is")
-        found = foreign(source)
-        return open_foreign(source, found[0] if found else "checkpoint")
+        return open_folder(source) if lenient else open_foreign(source, "checkpoint")
     try:
         return Model(_core.open(content_of(source), flags=flags, name=name), source)
     except _core.Error as error:
