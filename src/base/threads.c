@@ -16,10 +16,13 @@
 
 enum { PLACES_PER_THREAD = 32, MOST_THREADS = 1024 };
 
-unsigned thread_default_count(void)
+unsigned thread_count(unsigned asked)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    long count;
 
+    if (asked != 0)
+        return asked;
+    count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : (unsigned)count;
 }
 

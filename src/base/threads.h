@@ -13,14 +13,8 @@
 
 #include "gufo/base.h"
 
-/* The number of processors; at least 1. */
-unsigned thread_default_count(void);
-
-/* As many threads as somebody asks for; of 0 the default. */
-static inline unsigned thread_count(unsigned asked)
-{
-    return asked != 0 ? asked : thread_default_count();
-}
+/* As many threads as somebody asks for; of 0 the number of processors. */
+unsigned thread_count(unsigned asked);
 
 typedef struct parallel_loop {
     uint64_t begin, end; /* of the index */
