@@ -1,11 +1,13 @@
 /* libgufo: read, check and write GGUF model files.
  *
  * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
- * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
- * document.h (the description of a file to write), produce.h (writing it), schema.h (what the
- * values mean), check.h (whether a model is complete and agrees with itself), name.h (names of
- * files), quant.h (making models smaller), edit.h (changing files), compare.h (how two models
- * differ), estimate.h (the memory that a model needs).  digest.h (hashes and signatures) belongs to a separate library. */
+ * strings, where bytes come from), files.h (files that a program writes itself), print.h (values as text), codec.h (element
+ * types of tensors), format.h (the file itself), document.h (the description of a file to write),
+ * findings.h (lists of faults and their fixes), produce.h (writing it), schema.h (what the values
+ * mean), check.h (whether a model is complete and agrees with itself), name.h (names of files),
+ * summary.h (a model in a few facts), value.h (values from text), quant.h (making models smaller),
+ * edit.h (changing files), compare.h (how two models differ), estimate.h (the memory that a model
+ * needs).  digest.h (hashes and signatures) belongs to a separate library. */
 #ifndef GUFO_H
 #define GUFO_H
 
@@ -16,10 +18,15 @@
 #include "gufo/document.h"
 #include "gufo/edit.h"
 #include "gufo/estimate.h"
+#include "gufo/files.h"
+#include "gufo/findings.h"
 #include "gufo/format.h"
 #include "gufo/name.h"
+#include "gufo/print.h"
 #include "gufo/produce.h"
 #include "gufo/quant.h"
 #include "gufo/schema.h"
+#include "gufo/summary.h"
+#include "gufo/value.h"
 
 #endif

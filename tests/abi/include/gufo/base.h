@@ -8,10 +8,10 @@
  *  - An options struct is initialised with `{0}`: zero always means "the default".  NULL options mean
  *    {0}.  Reserved fields are those of a later version: GUFO_E_ARGUMENT for anything but zeros.  A
  *    compulsory field that is missing is GUFO_E_ARGUMENT, and the error names it.
- *  - Structs that the library fills have reserved room, which later versions may use.  These have
- *    none, and are final: gufo_str, gufo_value, gufo_array, gufo_items, gufo_allocator,
- *    gufo_text, gufo_encoding, gufo_fix, gufo_arch_key, gufo_arch_tensor, gufo_quantize_override,
- *    gufo_quantize_loss, gufo_stats_find, gufo_stats_place, gufo_allocate_option and
+ *  - Structs that a program allocates have room for later versions, `reserved`.  These have none, and are
+ *    final: gufo_str, gufo_value, gufo_array, gufo_items, gufo_allocator, gufo_text, gufo_encoding,
+ *    gufo_fix, gufo_span, gufo_ids, gufo_move, gufo_template_place, gufo_import_class, gufo_arch_key,
+ *    gufo_arch_tensor, gufo_quantize_loss, gufo_stats_find, gufo_stats_place, gufo_allocate_option and
  *    gufo_allocate_group.  The library passes rows of all other tables only by pointer, and they may
  *    grow at their end.
  *  - Functions write outputs on success; NULL is allowed for secondary outputs (their comments

@@ -43,6 +43,8 @@ typedef struct gufo_check_options {
                          metadata; NULL: no rule about names */
     bool single;      /* the file is one shard of a set, and is checked alone: rules about what the
                          other shards may hold are skipped */
+    bool every; /* of each rule every finding comes; else GUFO_FINDINGS_OF_A_RULE (findings.h),
+                        and one that says how many more there are */
     const gufo_allocator *allocator; /* NULL: malloc */
     gufo_template_judge *judge;      /* of chat templates; NULL: only their size is judged, and
                                         whether {{, {% and {# are closed */

@@ -134,6 +134,12 @@ GUFO_API gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo
 GUFO_API gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count,
                                      void *out, gufo_error *error);
 
+/* The strings [first, first + count) of an array of strings into `out`: views of it, in one pass over the
+ * array up to the last of them.  GUFO_E_TYPE for other elements, GUFO_E_RANGE past the end,
+ * GUFO_E_CHANGED as above; *out may then be overwritten. */
+GUFO_API gufo_status gufo_array_strings(const gufo_array *array, uint64_t first, uint64_t count,
+                                        gufo_str *out, gufo_error *error);
+
 /* Elements for an array: `count` values of `type` at `items`, which is an array of the C type
  * (uint8_t ... double, bool), of gufo_str for strings, of gufo_items for arrays. */
 typedef struct gufo_items {
@@ -190,6 +196,11 @@ typedef struct gufo_open_options {
     /* Strings, and arrays, that the arrays of a file hold, which open visits one by one: empty ones
      * in a hole of a sparse file take no space on disk.  0: GUFO_MAX_TEXTS */
     uint64_t max_texts;
+    /* The files of a set are opened on its threads, which then share the allocator.  Its progress counts
+     * the bytes of headers, metadata and infos, and all of a pipe; the total is not known, and 0.
+     * NULL: {0}, but one thread where there is an allocator, a source or on_finding.  For the time of
+     * the call. */
+    const gufo_run *run;
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_open_options;
 
@@ -207,8 +218,8 @@ typedef struct gufo_open_options {
  * file that is a shard of several (it has the name of a later shard, or its split.count is above 1)
  * is GUFO_E_SHARDS too, whatever the source, unless GUFO_OPEN_INCOMPLETE asks for only this file.
  *
- * `options` may be NULL.  The result is closed with gufo_model_free; NULL on failure, and the error
- * names the file. */
+ * `options` may be NULL.  The result is freed with gufo_model_free; NULL on failure, and the error
+ * names the file; GUFO_E_STOPPED if progress asked for it. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open(const char *path,
                                                    const gufo_open_options *options,
                                                    gufo_error *error);
@@ -259,6 +270,14 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_shards(const gufo_input *inpu
                                                           const gufo_open_options *options,
                                                           gufo_error *error);
 
+/* Makes one model of `count` open ones, each of one file, which are its shards in their order: what
+ * gufo_model_open_shards does with files.  Each was opened with GUFO_OPEN_INCOMPLETE.  On success they
+ * belong to the result, which lends them (gufo_model_shard); views of them stay valid, and its allocator
+ * is that of the first.  On failure they stay the caller's.  GUFO_E_ARGUMENT for a model of several
+ * files, a made one, or one that is given twice; GUFO_E_SHARDS, GUFO_E_MEMORY. */
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_join(gufo_model *const *models, size_t count,
+                                                   gufo_error *error);
+
 /* Releases everything; all views and lent shards die.  NULL is allowed. */
 GUFO_API void gufo_model_free(gufo_model *model);
 
@@ -269,6 +288,19 @@ GUFO_API size_t gufo_model_shard_count(const gufo_model *model);
 /* Lends shard `index`, from 0, as a model of one file; NULL past the end.  It lives as long as
  * `model`, and is never closed.  A model of one shard lends itself.  Any thread. */
 GUFO_API const gufo_model *gufo_model_shard(const gufo_model *model, size_t index);
+/* Where the bytes of a shard are, for mlock, madvise, or to register them with a device. */
+typedef struct gufo_mapping {
+    const void *data; /* all bytes of the file; NULL: they are not in memory as a whole */
+    uint64_t size;    /* bytes of the file; 0 if it is made */
+    bool is_mapped; /* the library has mapped them, read-only; false: memory that the caller gave */
+    int fd;         /* of the file, which belongs to the model; -1: none, or a pipe */
+    const char *path; /* as it was spelt, or its name; NULL: none */
+    uint64_t reserved[4];
+} gufo_mapping;
+
+/* Tells where shard `shard` is, as long as the model lives; false past the end.  Any thread. */
+GUFO_API bool gufo_model_mapping(const gufo_model *model, size_t shard, gufo_mapping *out);
+
 /* The path of the first shard, as it was spelt, or the name from the input or the options; NULL if
  * it has none, and for NULL.  Lives as long as the model. */
 GUFO_API const char *gufo_model_name(const gufo_model *model);

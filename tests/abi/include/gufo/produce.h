@@ -1,6 +1,8 @@
-/* Floor 4: writing files.
+/* Writing files.
  *
- * A job is a plan of one or several files, made by one of the functions that return a gufo_job
+ *     in one call   gufo_write     a document, with the data of its tensors
+ *
+ * For all else there are jobs.  A job is a plan of one or several files, made by one of the functions that return a gufo_job
  * (edit.h, quant.h, gufo_job_of_documents below).  Everything that can be refused is refused before
  * anything is written:
  *
@@ -26,6 +28,19 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ==== The simple interface =================================================================== */
+
+/* Writes a document to `path`.  data[i] is the data of tensor i, all of its bytes, in the byte order of the
+ * document; NULL for a tensor that was copied from a model, whose data is moved, or decoded and encoded if
+ * it was retyped (gufo_document_retype).  `data` may be NULL: all tensors were copied.  `flags` is
+ * GUFO_JOB_REPLACE, if an existing file is to be replaced, or 0; `run` as in gufo_job_run.  On failure
+ * nothing is left: as gufo_job_of_documents and gufo_job_run, GUFO_E_ARGUMENT for a tensor without data. */
+GUFO_MUST_USE GUFO_API gufo_status gufo_write(gufo_document *document, const char *path,
+                                              uint32_t flags, const void *const *data,
+                                              const gufo_run *run, gufo_error *error);
+
+/* ==== Jobs =================================================================================== */
 
 typedef struct gufo_job gufo_job;
 

@@ -314,7 +314,7 @@ typedef struct gufo_quantizer gufo_quantizer;
 typedef struct gufo_quantize_override {
     const char *key;
     gufo_value value;
-    uint64_t reserved[2]; /* must be zero */
+    uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_override;
 
 typedef enum gufo_quantize_flags {

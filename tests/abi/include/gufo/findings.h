@@ -1,0 +1,58 @@
+/* Floor 2: what is done with many findings (format.h): listing some of each rule, and fixing all that have
+ * one right answer.
+ *
+ *     collect  gufo_fixes_add for each finding, from a gufo_check with `every` set
+ *     settle   gufo_fixes_settle
+ *     apply    gufo_fixes_apply to a document; gufo_edit or a job writes it */
+#ifndef GUFO_FINDINGS_H
+#define GUFO_FINDINGS_H
+
+#include "document.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- listing --------------------------------------------------------------------------------- */
+
+/* Of one rule so many findings are listed in a check, and of the others it is said how many there are. */
+enum { GUFO_FINDINGS_OF_A_RULE = 20, GUFO_FINDINGS_REST_SIZE = 96 };
+
+/* Writes the sentence about the others; false if `found` are not more than are listed.  Any thread. */
+GUFO_API bool gufo_findings_rest(uint64_t found, char message[GUFO_FINDINGS_REST_SIZE]);
+
+/* ---- fixing ------------------------------------------------------------------------------------ */
+
+/* The certain fixes of findings, each one once, with copies of their texts.  One thread at a time. */
+typedef struct gufo_fixes gufo_fixes;
+
+typedef struct gufo_fixes_options {
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_fixes_options;
+
+/* An empty list, freed with gufo_fixes_free; `options` may be NULL.  NULL on failure: GUFO_E_MEMORY,
+ * GUFO_E_ARGUMENT. */
+GUFO_MUST_USE GUFO_API gufo_fixes *gufo_fixes_new(const gufo_fixes_options *options,
+                                                  gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_fixes_free(gufo_fixes *fixes);
+/* Adds the fix of a finding, if it is certain and not listed yet: a gufo_finding_fn whose context is the
+ * list.  Without memory gufo_fixes_settle fails. */
+GUFO_API void gufo_fixes_add(void *fixes, const gufo_finding *finding);
+/* Ends collecting: strikes out renames of several keys to one name, because the right one is not known.
+ * GUFO_E_MEMORY, also where gufo_fixes_add had none. */
+GUFO_API gufo_status gufo_fixes_settle(gufo_fixes *fixes, gufo_error *error);
+/* Their number; fix `index` (false past the end), a view of the list. */
+GUFO_API uint64_t gufo_fixes_count(const gufo_fixes *fixes);
+GUFO_API bool gufo_fixes_at(const gufo_fixes *fixes, uint64_t index, gufo_fix *out);
+/* Makes all of them in a document, as gufo_document_fix.  *rewrite (may be NULL): one of them is
+ * GUFO_FIX_REWRITE, so that the file has to be laid out again.  A failure leaves those before it. */
+GUFO_API gufo_status gufo_fixes_apply(const gufo_fixes *fixes, gufo_document *document,
+                                      bool *rewrite, gufo_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

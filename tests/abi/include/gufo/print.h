@@ -1,0 +1,58 @@
+/* Floor 0: values as text and back, for programs that show them: shortest decimals, grouped digits,
+ * UTF-8 one character at a time, names that are alike.  Independent of the locale; any thread. */
+#ifndef GUFO_PRINT_H
+#define GUFO_PRINT_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* Enough for every number below and its terminator. */
+#define GUFO_NUMBER_SIZE 32
+
+/* Write `value` into `out` (GUFO_NUMBER_SIZE bytes) and return the length without the terminator.
+ *
+ * Floats: the fewest digits that read back to the same value in their own width, and of those the
+ * closest one; "nan", "inf" and "-inf" where there are no digits.  Decimal exponents from -5 to 15
+ * are written out (0.00001, 1000000000000000), all others as 1.5e-7.  Whole numbers have no ".0",
+ * but negative zero is "-0.0", so that its sign survives readers that see an integer. */
+GUFO_API size_t gufo_number_f32(char *out, float value);
+GUFO_API size_t gufo_number_f64(char *out, double value);
+GUFO_API size_t gufo_number_u64(char *out, uint64_t value);
+GUFO_API size_t gufo_number_i64(char *out, int64_t value);
+
+/* Reads the digits at *text and moves past them.  False without digits, or with too many. */
+GUFO_API bool gufo_number_read(const char **text, uint64_t *out);
+
+enum { GUFO_GROUPED_SIZE = 27 };
+/* Writes a number whose digits are in groups of three, for people, into `out` and returns it:
+ * 1,235,814,400. */
+GUFO_API const char *gufo_number_grouped(char out[GUFO_GROUPED_SIZE], uint64_t value);
+
+/* ---- UTF-8 (RFC 3629) ------------------------------------------------------------------------ */
+
+/* Decodes the code point at the start of `text` (not empty): its length in bytes, or 0 if the bytes
+ * are not valid UTF-8. */
+GUFO_API size_t gufo_utf8_decode(gufo_str text, uint32_t *code_point);
+/* Encodes a code point up to 10FFFF, surrogates, too; returns its length in bytes. */
+GUFO_API size_t gufo_utf8_encode(uint32_t code_point, char out[4]);
+/* Whether a terminal would act on this code point instead of showing it: C0, DEL, C1, bidirectional
+ * controls, line and paragraph separators. */
+GUFO_API bool gufo_utf8_is_control(uint32_t code_point);
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+/* How alike two names are, for "did you mean": the number of edits between two texts (a byte more,
+ * less or other, two neighbours exchanged), or more than `limit` if it is more than that.  Texts
+ * longer than 128 bytes are never near. */
+GUFO_API size_t gufo_text_distance(gufo_str a, gufo_str b, size_t limit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
