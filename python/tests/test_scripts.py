@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gguf  # noqa: F401 (before the reference package: its scripts are to find this one)
 import gufo
 from gufo.scripts import (gguf_convert_endian, gguf_dump, gguf_editor_gui, gguf_hash, gguf_new_metadata,
                           gguf_set_metadata)

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import gufo
+import gufo._core
 import writer_plans
 from gufo.gguf_writer import GGUFValue, GGUFWriter, TensorInfo, WriterState
 from gufo.constants import GGMLQuantizationType, GGUFEndian, GGUFValueType, Keys
@@ -513,3 +514,13 @@ def test_copy_loop(tmp_path: Path) -> None:
                           raw_dtype=tensor.tensor_type, tensor_endianess=reader.endianess)
     finish(writer)
     assert copy.read_bytes() == source.read_bytes()
+
+
+def test_texts_that_are_none() -> None:
+    pack = gufo._core.pack_strings
+    assert pack(("é", b"\xff", bytearray(b"")), False) == \
+        b"\2" + bytes(7) + "é".encode() + b"\1" + bytes(7) + b"\xff" + bytes(8)
+    assert pack(["a"], True) == bytes(7) + b"\1a"
+    for bad, error in ((["a", 1], TypeError), (None, TypeError), (["\ud800"], UnicodeEncodeError)):
+        with pytest.raises(error):
+            pack(bad, False)

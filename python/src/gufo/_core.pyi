@@ -1,6 +1,6 @@
 """The extension: few, large calls.  Private; gufo's modules are built on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias
@@ -114,6 +114,7 @@ def encode(
     progress: _Progress = None,
 ) -> None: ...
 def swap(type: int, buffer: _Buffer, /) -> None: ...
+def pack_strings(texts: Iterable[str | bytes | bytearray], big_endian: bool, /) -> bytes: ...
 
 class Job:
     def tensors(self) -> list[dict[str, Any]]: ...

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterable, Sequence, Union
 
 import numpy as np
 
+from . import _core
 from .constants import GGUFValueType
 
 String = Union[str, bytes, bytearray]
@@ -78,6 +79,7 @@ class ValuePacker:
     """Packs values in one byte order."""
 
     def __init__(self, big_endian: bool) -> None:
+        self.big_endian = big_endian
         self.order = ">" if big_endian else "<"
         self.u32: Callable[[int], bytes] = struct.Struct(self.order + "I").pack
         self.u64: Callable[[int], bytes] = struct.Struct(self.order + "Q").pack
@@ -122,22 +124,8 @@ class ValuePacker:
         if sub_type in NUMBER_CODES:
             return struct.pack(f"{self.order}{len(values)}{NUMBER_CODES[sub_type]}", *values)
         if sub_type == GGUFValueType.STRING:
-            return self._strings(values)
+            return _core.pack_strings(values, self.big_endian)
         return b"".join(map(self.array, values))
-
-    def _strings(self, values: Sequence[String]) -> bytes:
-        texts: Any = values
-        if set(map(type, values)) == {str}:
-            data = list(map(str.encode, texts))
-        else:
-            data = [text.encode() if isinstance(text, str) else bytes(memoryview(text))
-                    for text in values]
-        sizes = list(map(len, data))
-        packed = {size: self.u64(size) for size in set(sizes)}
-        parts = [b""] * (2 * len(data))
-        parts[0::2] = map(packed.__getitem__, sizes)
-        parts[1::2] = data
-        return b"".join(parts)
 
     def _numpy_array(self, values: "np.ndarray[Any, Any]",
                      sub_type: GGUFValueType | None) -> bytes:
