@@ -6,7 +6,7 @@
 
 /* As gufo_decode. */
 gufo_status coding_decode(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                        uint64_t columns, float *values, gufo_cpu cpu, gufo_error *error);
+                          uint64_t columns, float *values, gufo_cpu cpu, gufo_error *error);
 
 /* The same to doubles, for what measures: they hold every element type's numbers, except the last bits of
  * large I64.  `floats` has room for as many numbers. */
@@ -16,7 +16,7 @@ gufo_status decode_wide(const gufo_element_type *type, const void *blocks, uint6
 
 /* As gufo_encoder_encode. */
 gufo_status coding_encode(const gufo_encoder *encoder, const float *values, uint64_t rows,
-                        uint64_t columns, const float *importance, void *blocks,
-                        gufo_error *error);
+                          uint64_t columns, const float *importance, void *blocks,
+                          gufo_error *error);
 
 #endif
