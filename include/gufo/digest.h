@@ -1,4 +1,4 @@
-/* Floor 5: hashes of tensor data, manifests of them, and signatures.
+/* Hashes of tensor data, manifests of them, and signatures.
  *
  * A separate library (libgufo_digest): it needs xxHash, OpenSSL's libcrypto and libsodium, each for
  * a part only.  A build without one of them reports it: gufo_digest_available,

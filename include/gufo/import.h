@@ -1,4 +1,4 @@
-/* Floor 7: models in other formats, as the GGUF models that they become.
+/* Models in other formats, as the GGUF models that they become.
  *
  * A separate library (libgufo_import).  Opening such a file looks at its header, its vocabulary and
  * the places of its tensors; data is read when it is asked for:
@@ -24,7 +24,47 @@
 extern "C" {
 #endif
 
+/* ==== The simple interface =================================================================== */
+
 typedef struct gufo_import gufo_import;
+typedef struct gufo_checkpoint_options gufo_checkpoint_options;
+
+/* Opens a model as a training framework saved it: a folder with config.json (or Mistral's
+ * params.json) and *.safetensors or pytorch_model*.bin files, or one such file, beside which the
+ * others are.  A folder with adapter_config.json and adapter_model.safetensors or .bin is an adapter
+ * of PEFT (LoRA): it becomes a GGUF adapter, with tensors NAME.lora_a and NAME.lora_b.  Data is read
+ * when it is asked for.  Tensors of the model (gufo_import_model) keep the element type that they have
+ * in the checkpoint, as far as GGUF has it; norms, biases and what readers want exactly become F32.
+ * Weights of quantized checkpoints are blocks that hold the same numbers, or F32.  The model has no errors
+ * by the rules of check.h (GUFO_LEVEL_MODEL), and no tensor of another shape than its keys imply.  `options`
+ * may be NULL.  Freed with gufo_import_free.  NULL on failure:
+ *   GUFO_E_NOT_FOUND  no tensors, or no tokenizer; the base of an adapter is not known
+ *   GUFO_E_SHARDS     a file of the checkpoint is missing, or its index disagrees with the files
+ *   GUFO_E_TYPE       an architecture without rules; a pre-tokenizer that is not recognised; a
+ *                     way to quantize, or a file of a kind, that is not read; an adapter of another
+ *                     kind than LoRA, or whose pairs cannot follow the rules of its base
+ *   GUFO_E_ARGUMENT   options that do not go together; an `arch` that cannot begin a key
+ *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE, GUFO_E_LIMIT
+ *                     what is wrong with a file, and where; which field of config.json contradicts
+ *                     the tensors (with GUFO_ADVICE_FORCE)
+ *   GUFO_E_IO, GUFO_E_MEMORY */
+GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
+                                                           const gufo_checkpoint_options *options,
+                                                           gufo_error *error);
+/* Plans the GGUF file of a type as `gufo convert` makes it, for gufo_quantizer_job: a checkpoint of GPTQ
+ * whose numbers blocks of Q4_0 hold becomes a file of Q4_0 without loss.  `type`: as for
+ * gufo_quantize_target_by_name, with `pure` as recipe.target has it, or "auto"; NULL: "auto".  `options` are
+ * those of gufo_quantizer_new without a target, model_type and more_targets; NULL: none.  The import, and
+ * what the options point to, must outlive the quantizer, which gufo_quantizer_free frees.  NULL on failure:
+ *   GUFO_E_ARGUMENT   no such type; options that this function sets
+ *   and what gufo_quantizer_new says */
+GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_import_quantize(gufo_import *import, const char *type,
+                                                            const gufo_quantize_options *options,
+                                                            gufo_error *error);
+/* The model that the files become (of a GGUF file: that itself); it is closed with the import. */
+GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
+/* NULL is allowed.  Jobs of the import must be gone; its model goes with it. */
+GUFO_API void gufo_import_free(gufo_import *import);
 
 /* ==== Part 1: opening ======================================================================== */
 
@@ -136,29 +176,6 @@ typedef struct gufo_checkpoint_options {
     uint64_t reserved[4]; /* must be zero */
 } gufo_checkpoint_options;
 
-/* Opens a model as a training framework saved it: a folder with config.json (or Mistral's
- * params.json) and *.safetensors or pytorch_model*.bin files, or one such file, beside which the
- * others are.  A folder with adapter_config.json and adapter_model.safetensors or .bin is an adapter
- * of PEFT (LoRA): it becomes a GGUF adapter, with tensors NAME.lora_a and NAME.lora_b.  Data is read
- * when it is asked for.  Tensors of the model (gufo_import_model) keep the element type that they have
- * in the checkpoint, as far as GGUF has it; norms, biases and what readers want exactly become F32.
- * Weights of quantized checkpoints are blocks that hold the same numbers, or F32.  The model has no errors
- * by the rules of check.h (GUFO_LEVEL_MODEL), and no tensor of another shape than its keys imply.  `options`
- * may be NULL.  Freed with gufo_import_free.  NULL on failure:
- *   GUFO_E_NOT_FOUND  no tensors, or no tokenizer; the base of an adapter is not known
- *   GUFO_E_SHARDS     a file of the checkpoint is missing, or its index disagrees with the files
- *   GUFO_E_TYPE       an architecture without rules; a pre-tokenizer that is not recognised; a
- *                     way to quantize, or a file of a kind, that is not read; an adapter of another
- *                     kind than LoRA, or whose pairs cannot follow the rules of its base
- *   GUFO_E_ARGUMENT   options that do not go together; an `arch` that cannot begin a key
- *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE, GUFO_E_LIMIT
- *                     what is wrong with a file, and where; which field of config.json contradicts
- *                     the tensors (with GUFO_ADVICE_FORCE)
- *   GUFO_E_IO, GUFO_E_MEMORY */
-GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
-                                                           const gufo_checkpoint_options *options,
-                                                           gufo_error *error);
-
 /* Reads the tokenizer.json of a model folder and, into `config`, the tokenizer_config.json beside it, which
  * may be missing; or the file `path` alone.  For gufo_vocab_open_json: so text becomes tokens as the model
  * was trained, where gufo_import_checkpoint gives what engines make of it.  The texts are the caller's
@@ -224,19 +241,6 @@ GUFO_API void gufo_import_target(const gufo_import *import, gufo_quantize_target
  * .allow_requantize; the targets are those of gufo_import_target.  The import must outlive what is made
  * with the options. */
 GUFO_API void gufo_import_prepare(gufo_import *import, gufo_quantize_options *options);
-/* Plans the GGUF file of a type as `gufo convert` makes it, for gufo_quantizer_job: a checkpoint of GPTQ
- * whose numbers blocks of Q4_0 hold becomes a file of Q4_0 without loss.  `type`: as for
- * gufo_quantize_target_by_name, with `pure` as recipe.target has it, or "auto"; NULL: "auto".  `options` are
- * those of gufo_quantizer_new without a target, model_type and more_targets; NULL: none.  The import, and
- * what the options point to, must outlive the quantizer, which gufo_quantizer_free frees.  NULL on failure:
- *   GUFO_E_ARGUMENT   no such type; options that this function sets
- *   and what gufo_quantizer_new says */
-GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_import_quantize(gufo_import *import, const char *type,
-                                                            const gufo_quantize_options *options,
-                                                            gufo_error *error);
-
-/* NULL is allowed.  Jobs of the import must be gone; its model goes with it. */
-GUFO_API void gufo_import_free(gufo_import *import);
 
 /* Whether a file begins as one that gufo_import_legacy takes, by its first bytes (32 are enough):
  * "GGJT version 1" ...; NULL if not.  Static; any thread. */
@@ -309,8 +313,6 @@ GUFO_API const char *gufo_import_forced_at(const gufo_import *import, uint64_t i
 
 /* ==== Part 3: using ========================================================================== */
 
-/* The model that the files become (of a GGUF file: that itself); it is closed with the import. */
-GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
 /* The same model as one of its own, named by `name` (which is copied) in errors: gufo_model_free frees it
  * with the import, which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is
  * closed. */

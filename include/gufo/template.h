@@ -1,5 +1,5 @@
-/* Floor 6: the room template, a separate library (libgufo_template): chat templates, rendered as Hugging
- * Face's transformers renders them.  It knows nothing of model files.
+/* Chat templates, rendered as Hugging Face's transformers renders them: a library of its own,
+ * libgufo_template (pkg-config gufo-template), which knows nothing of model files.
  *
  *     find     gufo_model_get_str, or gufo_chat_template of text.h
  *     parse    gufo_template_parse
@@ -18,12 +18,16 @@
 extern "C" {
 #endif
 
+/* ==== The simple interface =================================================================== */
+
+typedef struct gufo_template gufo_template;
+typedef struct gufo_template_values_options gufo_template_values_options;
+typedef struct gufo_template_options gufo_template_options;
+
 /* A place in a template, from 1; columns count characters. */
 typedef struct gufo_template_place {
     uint64_t line, column;
 } gufo_template_place;
-
-typedef struct gufo_template gufo_template;
 
 /* Parses a template, which is copied.  A template does not change: any number of threads may render
  * it.  Freed with gufo_template_free.  NULL on failure: GUFO_E_MALFORMED for a fault of its syntax,
@@ -36,24 +40,10 @@ GUFO_MUST_USE GUFO_API gufo_template *gufo_template_parse(gufo_str source,
 /* NULL is allowed. */
 GUFO_API void gufo_template_free(gufo_template *parsed);
 
-/* Reports what is wrong with a template, and what in it is dangerous where it is rendered without a
- * sandbox: a gufo_template_judge (base.h), which does not run it.  Time is linear in the template.
- * Any thread. */
-GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_parse_options *options,
-                                        gufo_template_found *found, void *context,
-                                        gufo_error *error);
-
 /* The variables of a rendering: what the template sees, and nothing else.  One thread at a time may
  * set them; between these calls, any number of threads may render with them.  They take memory of
  * each rendering, too: gufo_template_options.memory counts theirs. */
 typedef struct gufo_template_values gufo_template_values;
-
-typedef struct gufo_template_values_options {
-    const gufo_allocator *allocator; /* for all memory of the set; NULL: malloc */
-    uint64_t memory;                 /* bytes, at most; 0: 512 MiB.  That of a value which another
-                                        replaces is given back at the end */
-    uint64_t reserved[4];            /* must be zero */
-} gufo_template_values_options;
 
 /* Makes a set without variables, freed with gufo_template_values_free.  `options` may be NULL.  NULL on
  * failure: GUFO_E_MEMORY. */
@@ -66,6 +56,35 @@ GUFO_API void gufo_template_values_free(gufo_template_values *values);
  * GUFO_E_MALFORMED with the byte of `json`, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_template_values_set(gufo_template_values *values, const char *name,
                                               gufo_str json, gufo_error *error);
+/* Renders a template: appends to `out`.  `values` may be NULL: no variables; `options` may be NULL.
+ * Any number of threads, each with its own `out`.  On failure `out` is as it was:
+ *   GUFO_E_STOPPED    the template called raise_exception; the message is its own
+ *   GUFO_E_TYPE       an undefined variable, an operation that its values do not have, an unknown
+ *                     filter, what the sandbox refuses
+ *   GUFO_E_LIMIT      too many steps, too much output or memory, too deep
+ *   GUFO_E_MEMORY, GUFO_E_ARGUMENT
+ * *place (if not NULL) is where. */
+GUFO_API gufo_status gufo_template_render(const gufo_template *parsed,
+                                          const gufo_template_values *values,
+                                          const gufo_template_options *options, gufo_text *out,
+                                          gufo_template_place *place, gufo_error *error);
+
+/* ==== The rest ==================================================================================== */
+
+/* Reports what is wrong with a template, and what in it is dangerous where it is rendered without a
+ * sandbox: a gufo_template_judge (base.h), which does not run it.  Time is linear in the template.
+ * Any thread. */
+GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_parse_options *options,
+                                        gufo_template_found *found, void *context,
+                                        gufo_error *error);
+
+typedef struct gufo_template_values_options {
+    const gufo_allocator *allocator; /* for all memory of the set; NULL: malloc */
+    uint64_t memory;                 /* bytes, at most; 0: 512 MiB.  That of a value which another
+                                        replaces is given back at the end */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_template_values_options;
+
 /* Sets a variable to a text, such as bos_token to that of a vocabulary (gufo_vocab_token).
  * GUFO_E_MALFORMED with the byte that is not UTF-8, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_template_values_set_text(gufo_template_values *values, const char *name,
@@ -86,19 +105,6 @@ typedef struct gufo_template_options {
     uint64_t seed;        /* of the filter `random`: what it picks is the same everywhere */
     uint64_t reserved[4]; /* must be zero */
 } gufo_template_options;
-
-/* Renders a template: appends to `out`.  `values` may be NULL: no variables; `options` may be NULL.
- * Any number of threads, each with its own `out`.  On failure `out` is as it was:
- *   GUFO_E_STOPPED    the template called raise_exception; the message is its own
- *   GUFO_E_TYPE       an undefined variable, an operation that its values do not have, an unknown
- *                     filter, what the sandbox refuses
- *   GUFO_E_LIMIT      too many steps, too much output or memory, too deep
- *   GUFO_E_MEMORY, GUFO_E_ARGUMENT
- * *place (if not NULL) is where. */
-GUFO_API gufo_status gufo_template_render(const gufo_template *parsed,
-                                          const gufo_template_values *values,
-                                          const gufo_template_options *options, gufo_text *out,
-                                          gufo_template_place *place, gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* Floor 6: the vocabulary of a model file: text to token ids, and ids to text.
+/* The vocabulary of a model file: text to token ids, and ids to text.
  *
  *     open     gufo_vocab_open                        the tokenizer.* keys of a model
  *     look     gufo_vocab_describe, gufo_vocab_token  what it holds
@@ -20,9 +20,72 @@
 extern "C" {
 #endif
 
+/* ==== The simple interface =================================================================== */
+
 typedef struct gufo_vocab gufo_vocab;
+typedef struct gufo_vocab_options gufo_vocab_options;
+typedef struct gufo_tokenize_options gufo_tokenize_options;
 
 #define GUFO_NO_TOKEN UINT32_MAX /* no such token, no such special token */
+
+/* Opens the vocabulary of a model: tokenizer.ggml.* keys, or where they are missing
+ * tokenizer.huggingface.json or tokenizer.rwkv.world.  The vocabulary keeps its own copy of what it
+ * needs; the model may be closed.  `options` may be NULL.  Freed with gufo_vocab_free.  NULL on
+ * failure:
+ *   GUFO_E_NOT_FOUND  the model has no vocabulary, or not the one that is asked for
+ *   GUFO_E_TYPE       a tokenizer that is not supported, by name
+ *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT
+ *                     what is wrong with it: merges of unknown parts, too few scores, a token of
+ *                     more than 64 KiB ...
+ *   GUFO_E_CHANGED    the file changed meanwhile
+ *   GUFO_E_STOPPED    progress asked for it
+ *   GUFO_E_ARGUMENT   options: no pre-tokenizer has this name, or the algorithm has none
+ *   GUFO_E_MEMORY
+ * Any thread. */
+GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open(const gufo_model *model,
+                                                   const gufo_vocab_options *options,
+                                                   gufo_error *error);
+/* Frees a vocabulary; NULL is allowed.  Its tokenizers and detokenizers must be freed before. */
+GUFO_API void gufo_vocab_free(gufo_vocab *vocab);
+
+/* A stretch of a text, in bytes from its begin, parts that came before counted. */
+typedef struct gufo_span {
+    uint64_t begin, end;
+} gufo_span;
+
+/* A list of ids that grows.  {0} is an empty one; the caller may set `allocator` before its first
+ * use.  Setting `count` to 0 empties it and keeps its memory.  Freed with gufo_ids_free. */
+typedef struct gufo_ids {
+    uint32_t *ids;
+    gufo_span *spans; /* with GUFO_TOKENIZE_SPANS: the bytes that each id stands for; else NULL */
+    size_t count, room;
+    const gufo_allocator *allocator; /* NULL: malloc */
+} gufo_ids;
+
+/* Frees the memory of a list, which is empty then. */
+GUFO_API void gufo_ids_free(gufo_ids *ids);
+/* Appends the ids of a text, any bytes, to `out`.  `options` may be NULL: no flags.  Threads help
+ * with long texts; ids do not depend on their number.  On failure `out` has what was found by then:
+ *   GUFO_E_MALFORMED  the vocabulary cannot encode it: no token for a byte, no BOS that it must add
+ *   GUFO_E_LIMIT      a stretch that must be encoded as a whole is too long
+ *   GUFO_E_ARGUMENT   options that do not exist
+ *   GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
+                                   const gufo_tokenize_options *options, gufo_ids *out,
+                                   gufo_error *error);
+/* Counts the ids that gufo_tokenize gives: *count.  Memory does not grow with the text, unless the
+ * tokenizer is a tokenizer.json.  Fails as gufo_tokenize. */
+GUFO_API gufo_status gufo_count_tokens(const gufo_vocab *vocab, gufo_str text,
+                                       const gufo_tokenize_options *options, uint64_t *count,
+                                       gufo_error *error);
+/* Appends the text of ids: any bytes.  `flags` are gufo_detokenize_flags.  GUFO_E_RANGE for an id that
+ * does not exist, and nothing is appended; GUFO_E_MEMORY; GUFO_E_ARGUMENT for flags that do not
+ * exist. */
+GUFO_API gufo_status gufo_detokenize(const gufo_vocab *vocab, const uint32_t *ids, size_t count,
+                                     uint32_t flags, gufo_text *out, gufo_error *error);
+/* Writes the ids of the tokens that end generation, in order: EOS, EOT and others like them, which
+ * GUFO_TOKEN_END marks; at most `room` of them.  Returns how many there are. */
+GUFO_API size_t gufo_vocab_stop_tokens(const gufo_vocab *vocab, uint32_t *ids, size_t room);
 
 /* ==== Part 1: opening ======================================================================== */
 
@@ -52,23 +115,6 @@ typedef struct gufo_vocab_options {
     uint64_t reserved[4]; /* must be zero */
 } gufo_vocab_options;
 
-/* Opens the vocabulary of a model: tokenizer.ggml.* keys, or where they are missing
- * tokenizer.huggingface.json or tokenizer.rwkv.world.  The vocabulary keeps its own copy of what it
- * needs; the model may be closed.  `options` may be NULL.  Freed with gufo_vocab_free.  NULL on
- * failure:
- *   GUFO_E_NOT_FOUND  the model has no vocabulary, or not the one that is asked for
- *   GUFO_E_TYPE       a tokenizer that is not supported, by name
- *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT
- *                     what is wrong with it: merges of unknown parts, too few scores, a token of
- *                     more than 64 KiB ...
- *   GUFO_E_CHANGED    the file changed meanwhile
- *   GUFO_E_STOPPED    progress asked for it
- *   GUFO_E_ARGUMENT   options: no pre-tokenizer has this name, or the algorithm has none
- *   GUFO_E_MEMORY
- * Any thread. */
-GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open(const gufo_model *model,
-                                                   const gufo_vocab_options *options,
-                                                   gufo_error *error);
 /* Opens the vocabulary of a tokenizer.json by its own rules: ids, spans and decoded texts are those of
  * Hugging Face's library (tokenizers 0.23), with which models are trained.  `config` is the
  * tokenizer_config.json beside it, whose added tokens and add_bos_token count; it may be empty.  Both are
@@ -80,8 +126,6 @@ GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str 
 GUFO_API gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_parse_options *options,
                                                 gufo_tokenizer_token_fn *token, void *context,
                                                 gufo_error *error);
-/* Frees a vocabulary; NULL is allowed.  Its tokenizers and detokenizers must be freed before. */
-GUFO_API void gufo_vocab_free(gufo_vocab *vocab);
 
 /* ==== Part 2: looking ======================================================================== */
 
@@ -161,30 +205,10 @@ typedef struct gufo_token {
 
 /* Describes token `id`; false past the last id, and *out is as it was. */
 GUFO_API bool gufo_vocab_token(const gufo_vocab *vocab, uint32_t id, gufo_token *out);
-/* Writes the ids of the tokens that end generation, in order: EOS, EOT and others like them, which
- * GUFO_TOKEN_END marks; at most `room` of them.  Returns how many there are. */
-GUFO_API size_t gufo_vocab_stop_tokens(const gufo_vocab *vocab, uint32_t *ids, size_t room);
 /* The token that is stored with this text: the last one of several; GUFO_NO_TOKEN if none is. */
 GUFO_API uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text);
 
 /* ==== Part 3: encoding ======================================================================= */
-
-/* A stretch of a text, in bytes from its begin, parts that came before counted. */
-typedef struct gufo_span {
-    uint64_t begin, end;
-} gufo_span;
-
-/* A list of ids that grows.  {0} is an empty one; the caller may set `allocator` before its first
- * use.  Setting `count` to 0 empties it and keeps its memory.  Freed with gufo_ids_free. */
-typedef struct gufo_ids {
-    uint32_t *ids;
-    gufo_span *spans; /* with GUFO_TOKENIZE_SPANS: the bytes that each id stands for; else NULL */
-    size_t count, room;
-    const gufo_allocator *allocator; /* NULL: malloc */
-} gufo_ids;
-
-/* Frees the memory of a list, which is empty then. */
-GUFO_API void gufo_ids_free(gufo_ids *ids);
 
 typedef enum gufo_tokenize_flags {
     GUFO_TOKENIZE_ADD_SPECIAL = 1, /* BOS, EOS and SEP, as the vocabulary's flags say */
@@ -230,22 +254,6 @@ typedef struct gufo_tokenize_options {
     uint64_t reserved[4]; /* must be zero */
 } gufo_tokenize_options;
 
-/* Appends the ids of a text, any bytes, to `out`.  `options` may be NULL: no flags.  Threads help
- * with long texts; ids do not depend on their number.  On failure `out` has what was found by then:
- *   GUFO_E_MALFORMED  the vocabulary cannot encode it: no token for a byte, no BOS that it must add
- *   GUFO_E_LIMIT      a stretch that must be encoded as a whole is too long
- *   GUFO_E_ARGUMENT   options that do not exist
- *   GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
-                                   const gufo_tokenize_options *options, gufo_ids *out,
-                                   gufo_error *error);
-
-/* Counts the ids that gufo_tokenize gives: *count.  Memory does not grow with the text, unless the
- * tokenizer is a tokenizer.json.  Fails as gufo_tokenize. */
-GUFO_API gufo_status gufo_count_tokens(const gufo_vocab *vocab, gufo_str text,
-                                       const gufo_tokenize_options *options, uint64_t *count,
-                                       gufo_error *error);
-
 /* Encodes texts that come in parts, and many texts one after the other.  It remembers pieces that
  * it has encoded: it is faster than gufo_tokenize for many short texts. */
 typedef struct gufo_tokenizer gufo_tokenizer;
@@ -279,12 +287,6 @@ typedef enum gufo_detokenize_flags {
     GUFO_DETOKENIZE_SKIP_SPECIAL = 1,   /* control and unknown tokens give nothing */
     GUFO_DETOKENIZE_REMOVE_SPECIAL = 2, /* the BOS and the EOS that encoding adds give nothing */
 } gufo_detokenize_flags;
-
-/* Appends the text of ids: any bytes.  `flags` are gufo_detokenize_flags.  GUFO_E_RANGE for an id that
- * does not exist, and nothing is appended; GUFO_E_MEMORY; GUFO_E_ARGUMENT for flags that do not
- * exist. */
-GUFO_API gufo_status gufo_detokenize(const gufo_vocab *vocab, const uint32_t *ids, size_t count,
-                                     uint32_t flags, gufo_text *out, gufo_error *error);
 
 /* The same for ids that come one after the other, as a model generates them.  What is appended is
  * final: an unfinished UTF-8 sequence, and a space that may go, are held back. */
