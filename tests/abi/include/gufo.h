@@ -1,6 +1,6 @@
 /* libgufo: read, check and write GGUF model files.
  *
- * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
+ * This header includes those of libgufo.  Read them from the bottom up: base.h (errors,
  * strings, where bytes come from), files.h (files that a program writes itself), print.h (values as text), codec.h (element
  * types of tensors), format.h (the file itself), document.h (the description of a file to write),
  * findings.h (lists of faults and their fixes), produce.h (writing it), schema.h (what the values

@@ -1,4 +1,4 @@
-/* Floor 0: errors, strings, memory and where bytes come from.
+/* Errors, strings, memory and where bytes come from.
  *
  * Conventions that hold for the whole library:
  *  - A function that can fail returns a gufo_status (0 is success) or NULL, and fills the optional
@@ -130,7 +130,7 @@ typedef struct gufo_error {
     char file[1024];     /* its path as the caller spelt it, or what options call it; a longer one
                             keeps its end, after "..."; "" if none exists */
     char message[1024];  /* one English sentence, no newline, control characters escaped */
-    /* What would let the call go on, where the header of the room lists such values: import.h,
+    /* What would let the call go on, where the header of the function lists such values: import.h,
      * gufo_import_advice.  0: nothing. */
     uint64_t advice;
     uint64_t reserved[3];

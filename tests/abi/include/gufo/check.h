@@ -1,4 +1,4 @@
-/* Floor 3: whether the content of a file makes sense: the second level of validation.
+/* Whether the content of a file makes sense: the second level of validation.
  *
  * gufo_model_check (format.h) says whether a file is well-formed; this header says whether a reader
  * of models can use it: whether the required keys are present and have the right types, whether the

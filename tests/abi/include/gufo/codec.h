@@ -1,4 +1,4 @@
-/* Floor 1: the element types of tensors, and the arithmetic that encodes and decodes them.
+/* The element types of tensors, and the arithmetic that encodes and decodes them.
  *
  * A tensor's rows (dimension 0) are sequences of blocks; every block holds `block_elements`
  * elements in `block_bytes` bytes, and blocks never cross rows.  Plain number types have blocks of

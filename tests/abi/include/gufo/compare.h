@@ -1,4 +1,4 @@
-/* Floor 4, room edit: how two models differ.
+/* How two models differ.
  *
  * Models are compared by content, not by how files store it: a set of shards equals the whole
  * model, a big-endian file the little-endian one.  Keys that only describe how a model is stored do

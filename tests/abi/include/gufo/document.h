@@ -1,4 +1,4 @@
-/* Floor 2: the description of a file to be written.
+/* The description of a file to be written.
  *
  * A document holds metadata entries and tensors, in order.  It does no I/O and never holds a GGUF
  * file in memory: what comes from a model stays a view into it, what the caller sets is kept as
@@ -28,22 +28,10 @@
 extern "C" {
 #endif
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ==== The simple interface =================================================================== */
 
 typedef struct gufo_document gufo_document;
-
-typedef enum gufo_document_flags {
-    /* New content may also be anything that gufo_model_open accepts. */
-    GUFO_DOCUMENT_AS_READ = 1,
-    /* The same with GUFO_OPEN_AS_GGML: keys of any bytes and any length but 0. */
-    GUFO_DOCUMENT_AS_GGML = 2,
-} gufo_document_flags;
-
-typedef struct gufo_document_options {
-    uint32_t flags;                  /* of gufo_document_flags */
-    const gufo_allocator *allocator; /* NULL: malloc */
-    uint64_t reserved[4];            /* must be zero */
-} gufo_document_options;
+typedef struct gufo_document_options gufo_document_options;
 
 /* An empty document, of version 3 and little-endian.  `options` may be NULL.  The result is freed
  * with gufo_document_free; NULL on failure: GUFO_E_MEMORY, GUFO_E_ARGUMENT for options that do not
@@ -59,6 +47,41 @@ GUFO_MUST_USE GUFO_API gufo_document *gufo_document_from(const gufo_model *model
                                                          gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_document_free(gufo_document *document);
+/* Gives a key this value, in exactly this type.  A key that exists keeps its place, a new one comes
+ * last.  Everything is copied.  The call refuses what no reader would accept, with the rule and its
+ * status: a key that is empty, too long, not of [a-zA-Z0-9_.-] or with an empty segment, text that
+ * is not UTF-8 (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep,
+ * and a general.alignment that is not a uint32 or not a multiple of 8 up to GUFO_MAX_ALIGNMENT (spec,
+ * General; ggml reads powers of two alone).  GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to
+ * nearest.  GUFO_E_ARGUMENT for a type that does not exist, an array whose elements do not take
+ * just its bytes, and for gufo.padding, which layouts add. */
+GUFO_API gufo_status gufo_document_set(gufo_document *document, const char *key,
+                                       const gufo_value *value, gufo_error *error);
+/* Adds a tensor after the others; its size follows from type and dims, and its data will be written
+ * in the byte order of the document.  The call refuses, with the rule and its status: a name twice,
+ * empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes
+ * that overflow; removed types.  GUFO_E_ARGUMENT for a type whose layout is not known. */
+GUFO_API gufo_status gufo_document_add_tensor(gufo_document *document, const char *name,
+                                              const gufo_element_type *type, uint32_t n_dims,
+                                              const uint64_t *dims, gufo_error *error);
+GUFO_API gufo_status gufo_document_add_tensor_str(gufo_document *document, gufo_str name,
+                                                  const gufo_element_type *type, uint32_t n_dims,
+                                                  const uint64_t *dims, gufo_error *error);
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+typedef enum gufo_document_flags {
+    /* New content may also be anything that gufo_model_open accepts. */
+    GUFO_DOCUMENT_AS_READ = 1,
+    /* The same with GUFO_OPEN_AS_GGML: keys of any bytes and any length but 0. */
+    GUFO_DOCUMENT_AS_GGML = 2,
+} gufo_document_flags;
+
+typedef struct gufo_document_options {
+    uint32_t flags;                  /* of gufo_document_flags */
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_document_options;
 
 /* Sets the version (2 or 3) and the byte order of the file; everything that was set or copied keeps
  * its meaning.  GUFO_E_ARGUMENT for another version, and for version 2 in big-endian order without
@@ -108,16 +131,6 @@ GUFO_API bool gufo_document_find_prefix(const gufo_document *document, const cha
 
 /* ---- entries: changing ---------------------------------------------------------------------- */
 
-/* Gives a key this value, in exactly this type.  A key that exists keeps its place, a new one comes
- * last.  Everything is copied.  The call refuses what no reader would accept, with the rule and its
- * status: a key that is empty, too long, not of [a-zA-Z0-9_.-] or with an empty segment, text that
- * is not UTF-8 (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep,
- * and a general.alignment that is not a uint32 or not a multiple of 8 up to GUFO_MAX_ALIGNMENT (spec,
- * General; ggml reads powers of two alone).  GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to
- * nearest.  GUFO_E_ARGUMENT for a type that does not exist, an array whose elements do not take
- * just its bytes, and for gufo.padding, which layouts add. */
-GUFO_API gufo_status gufo_document_set(gufo_document *document, const char *key,
-                                       const gufo_value *value, gufo_error *error);
 /* The same for a key that is a view, such as that of an entry of a file. */
 GUFO_API gufo_status gufo_document_set_entry(gufo_document *document, gufo_str key,
                                              const gufo_value *value, gufo_error *error);
@@ -227,16 +240,6 @@ GUFO_API bool gufo_document_tensor_find(const gufo_document *document, const cha
 GUFO_API bool gufo_document_tensor_find_str(const gufo_document *document, gufo_str name,
                                             uint64_t *index, gufo_document_tensor *out);
 
-/* Adds a tensor after the others; its size follows from type and dims, and its data will be written
- * in the byte order of the document.  The call refuses, with the rule and its status: a name twice,
- * empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes
- * that overflow; removed types.  GUFO_E_ARGUMENT for a type whose layout is not known. */
-GUFO_API gufo_status gufo_document_add_tensor(gufo_document *document, const char *name,
-                                              const gufo_element_type *type, uint32_t n_dims,
-                                              const uint64_t *dims, gufo_error *error);
-GUFO_API gufo_status gufo_document_add_tensor_str(gufo_document *document, gufo_str name,
-                                                  const gufo_element_type *type, uint32_t n_dims,
-                                                  const uint64_t *dims, gufo_error *error);
 /* The same for a type of any id, with the bytes of its data: for data that the caller copies
  * without the next functions.  The call refuses only what gufo_model_open refuses, and, with
  * GUFO_E_ARGUMENT, a size that contradicts type and dims (0: the size that they imply). */

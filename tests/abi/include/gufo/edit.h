@@ -1,4 +1,4 @@
-/* Floor 4: changing a file.
+/* Changing a file.
  *
  * Part 1  metadata     set, remove and rename keys: in place where that is safe
  * Part 2  shards       one file into several, several into one
@@ -13,6 +13,35 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ==== The simple interface =================================================================== */
+
+typedef struct gufo_edit gufo_edit;
+typedef struct gufo_edit_options gufo_edit_options;
+typedef struct gufo_edit_target gufo_edit_target;
+typedef struct gufo_edit_plan gufo_edit_plan;
+
+/* Opens a regular file and locks it against other edits (flock) until gufo_edit_free.  GUFO_E_IO
+ * with EBUSY if another process is editing it, GUFO_E_CHANGED if it has just been replaced,
+ * GUFO_E_ARGUMENT if an interrupted edit has to be recovered first; else as gufo_model_open.  `options`
+ * may be NULL. */
+GUFO_MUST_USE GUFO_API gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options,
+                                                 gufo_error *error);
+/* The result: made from the model, and changed by the caller.  It belongs to the edit.  Where
+ * tensors cannot keep their places, only a packed rewrite can write it (gufo_edit_target). */
+GUFO_MUST_USE GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
+/* Writes, once per edit.  Afterwards the file is the old or the new one, also after a crash.
+ * During an edit in place the file is not a GGUF file (its first four bytes are zeros), and a
+ * journal beside it, FILE.gufo-journal, holds both forms of the metadata.  A failure leaves the old
+ * file.  If even that could not be restored, *recover (may be NULL) is true and gufo_edit_recover
+ * must be called.  GUFO_E_EXISTS, GUFO_E_CHANGED if the file was changed meanwhile, GUFO_E_STOPPED,
+ * and the errors of gufo_document_layout.  `target`, `run` and `done` may be NULL; of `run`, a
+ * rewrite uses threads, memory and progress. */
+GUFO_MUST_USE GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target,
+                                                   const gufo_run *run, gufo_edit_plan *done,
+                                                   bool *recover, gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_edit_free(gufo_edit *edit);
 
 /* ==== Part 1: metadata ======================================================================= */
 
@@ -33,7 +62,6 @@ extern "C" {
  *     write    gufo_edit_apply, or gufo_edit_stream
  *
  * A file of version 1 becomes one of version 3.  One thread at a time. */
-typedef struct gufo_edit gufo_edit;
 
 typedef enum gufo_edit_flags {
     /* The file is only read, and the result goes somewhere else. */
@@ -47,19 +75,8 @@ typedef struct gufo_edit_options {
     uint64_t reserved[4];            /* must be zero */
 } gufo_edit_options;
 
-/* Opens a regular file and locks it against other edits (flock) until gufo_edit_free.  GUFO_E_IO
- * with EBUSY if another process is editing it, GUFO_E_CHANGED if it has just been replaced,
- * GUFO_E_ARGUMENT if an interrupted edit has to be recovered first; else as gufo_model_open.  `options`
- * may be NULL. */
-GUFO_MUST_USE GUFO_API gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options,
-                                                 gufo_error *error);
-/* NULL is allowed. */
-GUFO_API void gufo_edit_free(gufo_edit *edit);
 /* The file as it is.  Views into it are invalid after gufo_edit_apply. */
 GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
-/* The result: made from the model, and changed by the caller.  It belongs to the edit.  Where
- * tensors cannot keep their places, only a packed rewrite can write it (gufo_edit_target). */
-GUFO_MUST_USE GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
 
 /* Reports what the edit breaks: the findings of gufo_check about the result, without those that the
  * file has already.  For a key or tensor that the edit touches, another message is another finding.
@@ -127,17 +144,6 @@ typedef struct gufo_edit_plan {
  * may be NULL. */
 GUFO_API gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target,
                                         gufo_edit_plan *out, gufo_error *error);
-
-/* Writes, once per edit.  Afterwards the file is the old or the new one, also after a crash.
- * During an edit in place the file is not a GGUF file (its first four bytes are zeros), and a
- * journal beside it, FILE.gufo-journal, holds both forms of the metadata.  A failure leaves the old
- * file.  If even that could not be restored, *recover (may be NULL) is true and gufo_edit_recover
- * must be called.  GUFO_E_EXISTS, GUFO_E_CHANGED if the file was changed meanwhile, GUFO_E_STOPPED,
- * and the errors of gufo_document_layout.  `target`, `run` and `done` may be NULL; of `run`, a
- * rewrite uses threads, memory and progress. */
-GUFO_MUST_USE GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target,
-                                                   const gufo_run *run, gufo_edit_plan *done,
-                                                   bool *recover, gufo_error *error);
 
 /* Writes the result to a descriptor (a pipe, a socket, a terminal), which the caller keeps and
  * which must block; only reserve, pack and no_padding of `target` count. */

@@ -1,4 +1,4 @@
-/* Floor 5: the memory that a model needs to run.
+/* The memory that a model needs to run.
  *
  * From the header of a model alone, these functions compute what llama.cpp allocates on the host and on
  * each device: weights, the cache of keys and values, recurrent state, buffers for computing and for

@@ -1,4 +1,4 @@
-/* Floor 0: files that are written as a whole or not at all, and never over one that is still needed.
+/* Files that are written as a whole or not at all, and never over one that is still needed.
  *
  * The files of a job (produce.h) are written this way; these functions are for what a program writes
  * beside them, such as reports, plans and keys, and for names of sets of files. */

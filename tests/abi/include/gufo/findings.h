@@ -1,4 +1,4 @@
-/* Floor 2: what is done with many findings (format.h): listing some of each rule, and fixing all that have
+/* What is done with many findings (format.h): listing some of each rule, and fixing all that have
  * one right answer.
  *
  *     collect  gufo_fixes_add for each finding, from a gufo_check with `every` set

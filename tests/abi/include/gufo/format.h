@@ -1,4 +1,4 @@
-/* Floor 2: what a GGUF file is: opening, looking up and checking.
+/* What a GGUF file is: opening, looking up and checking.
  *
  * "Spec" below is the GGUF specification, version 3 (docs/gguf.md of the ggml project); clauses are
  * cited by the struct or section that states them.

@@ -1,4 +1,4 @@
-/* Floor 3: names of model files.  Spec, GGUF Naming Convention:
+/* Names of model files.  Spec, GGUF Naming Convention:
  *
  *     mmproj-Llama-3-8x7B-Instruct-v1.0-Q4_0-LoRA-00001-of-00003.gguf
  *     |      |       |    |        |    |    |    |

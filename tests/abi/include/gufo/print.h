@@ -1,4 +1,4 @@
-/* Floor 0: values as text and back, for programs that show them: shortest decimals, grouped digits,
+/* Values as text and back, for programs that show them: shortest decimals, grouped digits,
  * UTF-8 one character at a time, names that are alike.  Independent of the locale; any thread. */
 #ifndef GUFO_PRINT_H
 #define GUFO_PRINT_H

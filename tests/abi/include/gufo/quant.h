@@ -1,4 +1,4 @@
-/* Floor 4: making models smaller.
+/* Making models smaller.
  *
  * Part 1  recipes             which tensor gets which element type
  * Part 2  importance matrix   which columns of a tensor matter most
@@ -19,6 +19,47 @@
 extern "C" {
 #endif
 
+/* ==== The simple interface =================================================================== */
+
+typedef struct gufo_quantizer gufo_quantizer;
+typedef struct gufo_quantize_target gufo_quantize_target;
+typedef struct gufo_quantize_options gufo_quantize_options;
+
+/* What TYPE on a command line means, into *out; false if it means nothing.  TYPE is one of
+ *   the name of a file type that quantizing can make (Q4_K_M), or its number (15);
+ *   Q3_K, Q4_K, Q5_K for the file types with _M;
+ *   the name of an element type that is not a file type (MXFP4): the target is pure then;
+ *   COPY: tensors keep their types;
+ *   the format's own names: of a file type MOSTLY_Q4_K_M, ALL_F32, both also with LLAMA_FTYPE_ or
+ *   GGML_FTYPE_ before them; of an element type GGML_TYPE_Q4_0: the target is pure then.
+ * Upper or lower case, with or without "_" (q4km).  With `pure`, the element type of that name is meant where there is one
+ * (Q4_K; IQ2_S, whose file type is based on IQ2_XS), else the file type's base.  Any thread. */
+GUFO_API bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_target *out);
+/* Plans the files of a quantized model, which gufo_job_run writes.  The input, which may be made (gufo_model_open_provider), and everything that the options point
+ * to must outlive the quantizer.  `options` may be NULL: then the output is a copy, in one file.
+ * NULL on failure: as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have
+ * importance data that does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without
+ * data (a pipe), layers that do not exist, an override that a new file cannot have
+ * (gufo_document_set), a scale that is not finite, a tensor that an adapter changes and that cannot be
+ * decoded, or encoded; GUFO_E_LIMIT for more than GUFO_QUANTIZE_ADAPTERS adapters; GUFO_E_MALFORMED, with
+ * the rule (check.h), for an adapter that does not fit the model. */
+GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
+                                                          const gufo_quantize_options *options,
+                                                          gufo_error *error);
+/* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  With
+ * several targets, gufo_job_options.more_paths has the paths after the first: either all files
+ * appear or none, and outputs are counted target by target.  With
+ * GUFO_QUANTIZE_KEEP_SPLIT and several shards the path of gufo_job_run is that of the first of
+ * them, or "NAME.gguf", which gives NAME-00001-of-000NN.gguf and so on.  With GUFO_JOB_RESUMABLE or
+ * GUFO_JOB_RESUME an interrupted run can be resumed with the same input and options; a made model
+ * must then give the same data.  In addition to the errors of gufo_job_run:
+ *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
+ *   GUFO_E_ARGUMENT   a type that cannot be made without importance data, from a plan with
+ *                     plan_only */
+GUFO_MUST_USE GUFO_API gufo_job *gufo_quantizer_job(gufo_quantizer *quantizer);
+/* Frees its job, too.  NULL is allowed. */
+GUFO_API void gufo_quantizer_free(gufo_quantizer *quantizer);
+
 /* ==== Part 1: recipes ======================================================================== */
 
 /* The target of quantizing: a file type (Q4_K_M: a mixture of element types), one element type for
@@ -34,16 +75,6 @@ typedef struct gufo_quantize_target {
     uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_target;
 
-/* What TYPE on a command line means, into *out; false if it means nothing.  TYPE is one of
- *   the name of a file type that quantizing can make (Q4_K_M), or its number (15);
- *   Q3_K, Q4_K, Q5_K for the file types with _M;
- *   the name of an element type that is not a file type (MXFP4): the target is pure then;
- *   COPY: tensors keep their types;
- *   the format's own names: of a file type MOSTLY_Q4_K_M, ALL_F32, both also with LLAMA_FTYPE_ or
- *   GGML_FTYPE_ before them; of an element type GGML_TYPE_Q4_0: the target is pure then.
- * Upper or lower case, with or without "_" (q4km).  With `pure`, the element type of that name is meant where there is one
- * (Q4_K; IQ2_S, whose file type is based on IQ2_XS), else the file type's base.  Any thread. */
-GUFO_API bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_target *out);
 /* All those names, the ones people use first; NULL past the end.  Static. */
 GUFO_API const char *gufo_quantize_target_name(size_t index);
 
@@ -308,7 +339,6 @@ GUFO_MUST_USE GUFO_API gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix,
  *     write   gufo_job_run(gufo_quantizer_job(q), ...): also measures the error
  *
  * The output does not depend on the threads, the memory or the kernels. */
-typedef struct gufo_quantizer gufo_quantizer;
 
 /* A metadata value that replaces the input's, or is added. */
 typedef struct gufo_quantize_override {
@@ -370,20 +400,6 @@ typedef struct gufo_quantize_options {
     uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_options;
 
-/* Plans.  The input, which may be made (gufo_model_open_provider), and everything that the options point
- * to must outlive the quantizer.  `options` may be NULL: then the output is a copy, in one file.
- * NULL on failure: as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have
- * importance data that does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without
- * data (a pipe), layers that do not exist, an override that a new file cannot have
- * (gufo_document_set), a scale that is not finite, a tensor that an adapter changes and that cannot be
- * decoded, or encoded; GUFO_E_LIMIT for more than GUFO_QUANTIZE_ADAPTERS adapters; GUFO_E_MALFORMED, with
- * the rule (check.h), for an adapter that does not fit the model. */
-GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
-                                                          const gufo_quantize_options *options,
-                                                          gufo_error *error);
-/* Frees its job, too.  NULL is allowed. */
-GUFO_API void gufo_quantizer_free(gufo_quantizer *quantizer);
-
 /* The loss of encoding, measured by decoding the result.  Values that are not finite do not
  * count. */
 typedef struct gufo_quantize_loss {
@@ -424,18 +440,6 @@ GUFO_API bool gufo_quantizer_target_tensor_at(const gufo_quantizer *quantizer, s
 /* The bytes of all output files, and of those of one target. */
 GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
 GUFO_API uint64_t gufo_quantizer_target_size(const gufo_quantizer *quantizer, size_t target);
-
-/* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  With
- * several targets, gufo_job_options.more_paths has the paths after the first: either all files
- * appear or none, and outputs are counted target by target.  With
- * GUFO_QUANTIZE_KEEP_SPLIT and several shards the path of gufo_job_run is that of the first of
- * them, or "NAME.gguf", which gives NAME-00001-of-000NN.gguf and so on.  With GUFO_JOB_RESUMABLE or
- * GUFO_JOB_RESUME an interrupted run can be resumed with the same input and options; a made model
- * must then give the same data.  In addition to the errors of gufo_job_run:
- *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
- *   GUFO_E_ARGUMENT   a type that cannot be made without importance data, from a plan with
- *                     plan_only */
-GUFO_MUST_USE GUFO_API gufo_job *gufo_quantizer_job(gufo_quantizer *quantizer);
 
 /* ==== Part 4: statistics of tensor data ====================================================== */
 

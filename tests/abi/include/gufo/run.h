@@ -1,4 +1,4 @@
-/* Floor 1: how to run long work.
+/* How to run long work.
  *
  * Functions that read, write, decode or encode tensor data take a `const gufo_run *`; NULL means {0}. */
 #ifndef GUFO_RUN_H

@@ -1,4 +1,4 @@
-/* Floor 3: what the values of a GGUF file mean.
+/* What the values of a GGUF file mean.
  *
  * Three things are here: the registry (which keys, architectures, tensors, file types, tokenizers
  * and pre-tokenizers there are), shapes (what a tensor's dimensions must be, given the keys), and

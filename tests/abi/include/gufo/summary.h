@@ -1,4 +1,4 @@
-/* Floor 3: a model in a few facts: sums over its tensors, and values that several keys describe. */
+/* A model in a few facts: sums over its tensors, and values that several keys describe. */
 #ifndef GUFO_SUMMARY_H
 #define GUFO_SUMMARY_H
 

@@ -1,4 +1,4 @@
-/* Floor 3: values from text and from JSON, the types that the value of a key may have, and changes of
+/* Values from text and from JSON, the types that the value of a key may have, and changes of
  * elements of arrays. */
 #ifndef GUFO_VALUE_H
 #define GUFO_VALUE_H
