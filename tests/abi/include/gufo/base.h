@@ -11,9 +11,10 @@
  *  - Structs that a program allocates have room for later versions, `reserved`.  These have none, and are
  *    final: gufo_str, gufo_value, gufo_array, gufo_items, gufo_allocator, gufo_text, gufo_encoding,
  *    gufo_fix, gufo_span, gufo_ids, gufo_move, gufo_template_place, gufo_import_class, gufo_arch_key,
- *    gufo_arch_tensor, gufo_quantize_loss, gufo_stats_find, gufo_stats_place, gufo_allocate_option and
- *    gufo_allocate_group.  The library passes rows of all other tables only by pointer, and they may
- *    grow at their end.
+ *    gufo_arch_tensor, gufo_element_change, gufo_key_type, gufo_key_types, gufo_token_search,
+ *    gufo_type_sum, gufo_value_text, gufo_value_texts, gufo_quantize_loss, gufo_stats_find,
+ *    gufo_stats_place, gufo_allocate_option and gufo_allocate_group.  The library passes rows of all
+ *    other tables only by pointer, and they may grow at their end.
  *  - Functions write outputs on success; NULL is allowed for secondary outputs (their comments
  *    say so).  Enumerators have fixed values: new ones are added with new values.
  *  - Keys and names that a program spells out are `const char *`; views into files are gufo_str.
