@@ -36,7 +36,8 @@ def leaks_nothing(work: Callable[[], Any], times: int) -> None:
     for _ in range(times):
         work()
     gc.collect()
-    assert sys.getallocatedblocks() - blocks < 100
+    # Caches of Python grow by some hundreds; a block for each call is more.
+    assert sys.getallocatedblocks() - blocks < times // 2
     assert len(os.listdir("/proc/self/fd")) == files
     # A page for each ten calls would be ten times as much.
     assert resident() - memory < times * 400
