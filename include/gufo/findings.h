@@ -15,7 +15,7 @@ extern "C" {
 
 /* ---- listing --------------------------------------------------------------------------------- */
 
-/* Of one rule so many findings are listed in a check, and of the others it is said how many there are. */
+/* A check lists so many findings of one rule, and counts the others. */
 enum { GUFO_FINDINGS_OF_A_RULE = 20, GUFO_FINDINGS_REST_SIZE = 96 };
 
 /* Writes the sentence about the others; false if `found` are not more than are listed.  Any thread. */

@@ -57,7 +57,7 @@ typedef struct gufo_span {
  * use.  Setting `count` to 0 empties it and keeps its memory.  Freed with gufo_ids_free. */
 typedef struct gufo_ids {
     uint32_t *ids;
-    gufo_span *spans; /* with GUFO_TOKENIZE_SPANS: the bytes that each id stands for; else NULL */
+    gufo_span *spans; /* with GUFO_TOKENIZE_SPANS: the bytes that each id covers; else NULL */
     size_t count, room;
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_ids;
@@ -214,7 +214,7 @@ typedef enum gufo_tokenize_flags {
     GUFO_TOKENIZE_ADD_SPECIAL = 1, /* BOS, EOS and SEP, as the vocabulary's flags say */
     /* The texts of control tokens in the text become these tokens.  Not for text from strangers. */
     GUFO_TOKENIZE_PARSE_SPECIAL = 2,
-    /* Fills the list's `spans`.  A token stands for whole characters: one that is a part of a character
+    /* Fills the list's `spans`.  A token covers whole characters: one that is a part of a character
      * has its span, one for a space that was put before a character, too.  A token that is added
      * around the text has the span 0, 0 (docs/tokenizers.md has the rules). */
     GUFO_TOKENIZE_SPANS = 4,
@@ -239,7 +239,7 @@ typedef struct gufo_tokenize_event {
     uint32_t id;    /* of a token; GUFO_NO_TOKEN if the text is not one */
     size_t left;    /* bytes of `text` */
     double score;   /* of a merge: its rank (BPE) or score (SPM); of a token: its score (UGM) */
-    gufo_span span; /* what `text` stands for */
+    gufo_span span; /* what `text` comes from */
     uint64_t reserved[2];
 } gufo_tokenize_event;
 

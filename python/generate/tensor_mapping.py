@@ -32,7 +32,7 @@ def names_of(registry: Registry, arch: str) -> Iterator[tuple[str, str]]:
 
 
 def means(registry: Registry, member: str, name: str, same: list[str]) -> bool:
-    """Whether a name means this one of several members that stand for one tensor."""
+    """Whether a name means this one of several members that name one tensor."""
     if member in registry.own_names:
         return name in registry.own_names[member]
     return not any(name in registry.own_names.get(other, ()) for other in same)

@@ -1,7 +1,7 @@
 """The version is that of gufo, and of the gufo that this package needs.
 
 Programs and pip ask which version of gguf is installed.  Beside its own metadata the package has some under the name
-gguf, with the version that it stands for: what needs gguf is content, and installing gguf itself removes this one.
+gguf, with the version that it replaces: what needs gguf is content, and installing gguf itself removes this one.
 """
 
 import re

@@ -27,7 +27,7 @@ TENSOR = JSON | strategies.fixed_dictionaries({
 
 
 def read(data: bytes) -> None:
-    """Reads a file, which is refused or whose tensors lie in it."""
+    """Reads a file, which is refused or whose tensors are inside it."""
     with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
         file.write(data)
         file.flush()

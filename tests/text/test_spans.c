@@ -1,4 +1,4 @@
-/* Spans: the bytes of a text that tokens stand for, in every algorithm. */
+/* Spans: the bytes of a text that tokens cover, in every algorithm. */
 #include "encoding.h"
 #include "reference.h"
 
@@ -113,11 +113,11 @@ static void test_spm(void **state)
 
     (void)state;
     check_spans(v, "", "");
-    check_spans(v, "ab ab", "0-2 2-5"); /* the space that is put before stands for none */
+    check_spans(v, "ab ab", "0-2 2-5"); /* the space that is put before comes from none */
     check_spans(v, "a  b", "0-1 1-3 3-4");
     check_spans(v, "a b" E_ACUTE, "0-1 1-2 2-5");
     check_spans(v, E_ACUTE "a", "0-2 0-2 2-3"); /* it is a token: that of the first character */
-    check_spans(v, "a" SUN "b", "0-1 1-4 1-4 1-4 4-5"); /* bytes stand for their character */
+    check_spans(v, "a" SUN "b", "0-1 1-4 1-4 1-4 4-5"); /* bytes cover their character */
     check_spans(v, "a<s>ab", "0-1 1-4 4-6");
     check_spans(v, "a<u> a", "0-1 1-4 4-5 4-6"); /* a space is put before the space */
     check_spans(v, "<s>", "0-3");
@@ -172,12 +172,12 @@ static void test_bpe(void **state)
     check_spans(v, "ab ab", "0-2 2-5");
     check_spans(v, "a" E_ACUTE "b", "0-1 1-3 3-4");
     check_spans(v, "a<s>ab", "0-1 1-4 4-6");
-    check_spans(v, SUN, "0-3 0-3 0-3"); /* bytes stand for their character */
+    check_spans(v, SUN, "0-3 0-3 0-3"); /* bytes cover their character */
     check_spans(v, "azb", "0-1 2-3");   /* a byte without token */
     gufo_vocab_free(v);
 }
 
-/* The original of GPT-NeoX puts text in form NFC: a character stands for the first one of those that it
+/* The original of GPT-NeoX puts text in form NFC: a character has the span of the first one of those that it
  * was composed of. */
 static void test_composed(void **state)
 {
@@ -287,7 +287,7 @@ static void test_ugm(void **state)
     (void)state;
     check_spans(v, "ab  ab ", "0-2 4-6");
     check_spans(v, "ba",
-                "0-1 0-1 1-2"); /* the space before a word stands for its first character */
+                "0-1 0-1 1-2"); /* the space before a word comes from its first character */
     check_spans(v, "ab zz" SUN "b", "0-2 3-4 3-8 8-9"); /* unknown ones in a row are one */
     check_spans(v, "ab<s>ab", "0-2 2-5 5-7");
     check_spans(v, "abXYb", "0-2 2-4 4-5 4-5");
@@ -322,7 +322,7 @@ static void test_rwkv(void **state)
     vocab_maker_id(&m, "unknown_token_id", 0);
     v = open_made(&m, 0);
     check_spans(v, "ab ab", "0-2 2-5");
-    check_spans(v, "a" SUN "b", "0-1 1-4 1-5"); /* parts of characters stand for all of them */
+    check_spans(v, "a" SUN "b", "0-1 1-4 1-5"); /* parts cover the whole character */
     check_spans(v, "a" SUN SUN, "0-1 1-4 1-4 4-7 4-7");
     check_spans(v, "azb", "0-1 1-2 2-3");
     gufo_vocab_free(v);

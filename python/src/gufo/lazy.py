@@ -12,7 +12,7 @@ the numbers or the call that makes them:
     array([2., 2., 2.], dtype=float16)
 
 A call with lazy arguments runs once on the metas, which gives the dtype and the shape of its
-result, and once on the numbers.  A subclass says which tensors it stands for and how a meta is made:
+result, and once on the numbers.  A subclass says which tensors it wraps and how a meta is made:
 
     class LazyTorchTensor(LazyBase):
         _tensor_type = torch.Tensor

@@ -10,7 +10,7 @@
 Every type is also a class, `quants.Q4_K`, with the functions for blocks.  The classes are rows of the
 library's type table; the coding itself is the library's, on all processors.
 
-An array that lies in memory as the library wants it (rows of whole bytes or of float32) is handed over
+An array that is laid out as the library wants it (rows of whole bytes or of float32) is handed over
 as it is.  Any other is brought into that form piece by piece, so that a tensor of many gigabytes needs
 its result and some megabytes more.
 """
@@ -151,7 +151,7 @@ class _Quant(ABC):
     # The points of a lattice, [1, 1, code, element]; None before init_grid, and for other types.
     grid: Array | None = None
     grid_shape: tuple[int, int] = (0, 0)
-    kvalues: tuple[int, ...] = ()  # what the codes of a type with a table of values stand for
+    kvalues: tuple[int, ...] = ()  # what the codes of a type with a table of values mean
 
     _flags: int
     _dtype: np.dtype[Any] = np.dtype(np.uint8)  # of what quantize gives
@@ -288,7 +288,7 @@ def _importance(importance: ArrayLike, shape: tuple[int, ...]) -> Array:
     return weights
 
 
-# ---- what the codes of a block stand for ---------------------------------------------------------
+# ---- what the codes of a block mean -----------------------------------------------------------
 #
 # The library has these tables, and its decoder shows them: blocks that hold every code, with a scale
 # that leaves the points as they are.

@@ -63,7 +63,7 @@ class Tokens(list[int]):
     @property
     def spans(self) -> list[tuple[int, int]]:
         """Begin and end in the text: in characters of a str, in bytes of bytes, as Hugging Face's offsets.
-        A token stands for whole characters: those that share one have all of it.  A token that was
+        A token covers whole characters: those that share one have all of it.  A token that was
         added around the text has (0, 0).
 
         >>> tokenizer.encode("\N{EURO SIGN}").spans

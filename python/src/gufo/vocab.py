@@ -300,7 +300,7 @@ class MistralVocab(Vocab):
         return "".join(byte_encoder[byte] for byte in b)
 
     def extract_vocab_merges_from_model(self) -> list[str]:
-        """The merges that the ranks of a tekken vocabulary stand for: a token is the merge of the two
+        """The merges that follow from the ranks of a tekken vocabulary: a token is the merge of the two
         parts that are left when all merges of lower rank are done."""
         ranks: dict[bytes, int] = self.tokenizer._model._mergeable_ranks
         byte_encoder = bytes_to_unicode()
@@ -314,7 +314,7 @@ class MistralVocab(Vocab):
 
 
 def bytes_to_unicode() -> dict[int, str]:
-    """The byte-level alphabet: printable bytes stand for themselves, the others for U+0100 and on."""
+    """The byte-level alphabet: printable bytes are themselves, the others are U+0100 and on."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printable]
     alphabet = {byte: chr(byte) for byte in printable}

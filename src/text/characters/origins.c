@@ -1,4 +1,4 @@
-/* What the bytes of a rewritten text stand for. */
+/* What the bytes of a rewritten text come from. */
 #include "text/characters/origins.h"
 
 #include <utf8proc.h>

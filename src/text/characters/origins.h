@@ -1,6 +1,6 @@
-/* What the bytes of a text stand for, once steps have rewritten it.
+/* What the bytes of a text come from, once steps have rewritten it.
  *
- * The origin of a byte is the range of an earlier text that it stands for; of the bytes of one
+ * The origin of a byte is the range of an earlier text that it comes from; of the bytes of one
  * character it is the same.  Origins are kept where somebody asks for the spans of tokens. */
 #ifndef TEXT_ORIGINS_H
 #define TEXT_ORIGINS_H
@@ -31,7 +31,7 @@ bool origins_add_escaped(origin_list *o, gufo_str text, const text_origin *from)
 /* The first character of a text, not empty, that begins at `at`. */
 text_origin origin_of_first(gufo_str text, size_t at);
 
-/* The range that a stretch, not empty, stands for. */
+/* The range that a stretch, not empty, comes from. */
 static inline gufo_span origins_range(const text_origin *list, size_t begin, size_t end)
 {
     return (gufo_span){list[begin].begin, list[end - 1].end};
@@ -53,7 +53,7 @@ typedef struct point_list {
 
 void points_free(point_list *p);
 bool points_add(point_list *p, uint32_t code_point, text_origin origin);
-/* Puts code points into form NFD, or NFC: a character that several become stands for the first of
+/* Puts code points into form NFD, or NFC: a character that several become has the origin of the first of
  * them.  False without memory. */
 bool points_normalize(point_list *p, bool composes);
 

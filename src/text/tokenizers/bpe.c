@@ -109,7 +109,7 @@ static void show_merge(void *context, const merge_part *left, const merge_part *
                origins_range(s->from, left->begin, end));
 }
 
-/* Shows the piece, and finds out what its bytes stand for; `raw` is as it was cut off, `piece` with
+/* Shows the piece, and finds out what its bytes come from; `raw` is as it was cut off, `piece` with
  * spaces escaped. */
 static gufo_status trace_piece(algorithm_scratch *s, gufo_str raw, gufo_str piece,
                                gufo_error *error)

@@ -359,7 +359,7 @@ static size_t last_end(const gufo_vocab *vocab, gufo_str text)
     return 0;
 }
 
-/* Not inside a character: a token of a part of it stands for all of it. */
+/* Not inside a character: a token of a part of it covers all of it. */
 static size_t rwkv_cut(const gufo_vocab *vocab, gufo_str text)
 {
     const rwkv_tables *r = vocab->tables;

@@ -358,7 +358,7 @@ static void spm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *a
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* Finds out what the bytes of the escaped piece stand for.  The space that comes first stands for the
+/* Finds out what the bytes of the escaped piece come from.  The space before the text comes from the
  * character behind it. */
 static bool find_origins(tokenizing *t, gufo_str piece)
 {
@@ -373,7 +373,7 @@ static bool find_origins(tokenizing *t, gufo_str piece)
            origins_add_escaped(&o->escaped, piece, o->raw.list);
 }
 
-/* What a stretch of the escaped piece stands for. */
+/* What a stretch of the escaped piece comes from. */
 static gufo_span span_of(const tokenizing *t, gufo_str text)
 {
     size_t begin = (size_t)(text.data - t->scratch->escaped.data);

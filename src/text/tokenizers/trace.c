@@ -1,4 +1,4 @@
-/* What tokens stand for, and the steps that make them. */
+/* What tokens cover, and the steps that make them. */
 #include "text/tokenizers/trace.h"
 
 static gufo_span in_whole_text(const tokenizing *t, gufo_span from)

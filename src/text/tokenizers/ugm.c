@@ -306,7 +306,7 @@ static void ugm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *a
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* What a stretch of the escaped text stands for. */
+/* What a stretch of the escaped text comes from. */
 static gufo_span span_of(const tokenizing *t, gufo_str text)
 {
     size_t begin = (size_t)(text.data - t->scratch->escaped.data);

@@ -104,7 +104,7 @@ static size_t user_defined(const ugm_normalizer *n, gufo_str text)
     return n->whole_tokens ? whole : len;
 }
 
-/* A character, or what stands for a byte that is none; returns how long it was. */
+/* A character, or what replaces a byte that is none; returns how long it was. */
 static size_t first_character(gufo_str text, gufo_str *written)
 {
     size_t size = 1;

@@ -29,8 +29,8 @@ void ugm_normalizer_prepare(ugm_normalizer *n);
  * memory. */
 bool ugm_normalize(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out);
 /* The same with the origins of what is appended; the text begins at `begin` of the part.  Characters that
- * replace others stand for these, one by one, further ones for the last; a space that is put before a
- * character stands for the same as that. */
+ * replace others come from these, one by one, further ones for the last; a space that is put before a
+ * character has its origin. */
 bool ugm_normalize_traced(const ugm_normalizer *n, gufo_str text, size_t begin, ugm_state *state,
                           gufo_text *out, origin_list *origins);
 

@@ -128,7 +128,7 @@ typedef struct word_output {
     gufo_status status;
 } word_output;
 
-/* What a stretch of the word stands for. */
+/* What a stretch of the word comes from. */
 static gufo_span span_of(const tokenizing *t, gufo_str text)
 {
     const wpm_words *words = &t->scratch->words;
@@ -145,7 +145,7 @@ static bool add_id(word_output *o, uint32_t id)
     return false;
 }
 
-/* The same for a stretch of a word, with what it stands for. */
+/* The same for a stretch of a word, with what it comes from. */
 static bool add_traced(word_output *o, gufo_str text, uint32_t id)
 {
     const gufo_tokenize_event event = {.kind = GUFO_TOKENIZE_TOKEN, .text = text, .id = id};

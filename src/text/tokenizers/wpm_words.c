@@ -79,7 +79,7 @@ static bool add_to_word(wpm_words *w, uint32_t code_point)
     return true;
 }
 
-/* The same; what is added stands for w->origin. */
+/* The same; what is added comes from w->origin. */
 static bool add_traced(wpm_words *w, uint32_t code_point)
 {
     size_t before = w->word.len;
@@ -247,7 +247,7 @@ static uint32_t point_at(const passes *p, size_t index)
     return (uint32_t)points_of(p)[index];
 }
 
-/* Appends what w->origin stands for. */
+/* Appends what w->origin comes from. */
 static bool put_text(passes *p, uint32_t c)
 {
     wpm_words *w = p->words;

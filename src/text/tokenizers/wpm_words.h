@@ -18,7 +18,7 @@ typedef struct wpm_words {
     gufo_text word;         /* the one that is read */
     gufo_text text, points; /* of the tokenizer of BERT */
 
-    /* What is read stands for these bytes; kept where tokens are traced. */
+    /* What is read comes from these bytes; kept where tokens are traced. */
     bool traced;
     text_origin origin;
     origin_list origins;              /* of the word */

@@ -9,7 +9,7 @@ else:
     def __getattr__(name):
         return getattr(gufo, name)
 
-# Of the gguf that this package stands for: programs compare it with what they need.
+# Of the gguf that this package replaces: programs compare it with what they need.
 __version__ = "0.19.0"
 
 
