@@ -9,7 +9,7 @@
 typedef struct edit_object {
     PyObject_HEAD
     gufo_edit *edit; /* NULL when it is closed */
-    bool busy;
+    bool busy;       /* a call works on it */
 } edit_object;
 
 static PyObject *type_of(PyObject *object)
@@ -17,23 +17,32 @@ static PyObject *type_of(PyObject *object)
     return (PyObject *)Py_TYPE(object);
 }
 
-/* The edit, for a call; NULL with an exception. */
-static gufo_edit *opened(PyObject *object)
+/* Takes the edit for a call, which ends with leave(); NULL with an exception.  Objects that a call makes or
+ * looks at may run other code of Python, and that may call here again. */
+static gufo_edit *use(PyObject *object)
 {
     edit_object *self = (edit_object *)object;
 
+    if (self->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "the edit is in use");
+        return NULL;
+    }
     if (self->edit == NULL)
         PyErr_SetString(PyExc_ValueError, "the edit is closed");
-    else if (self->busy)
-        PyErr_SetString(PyExc_RuntimeError, "another thread writes the edit");
-    return self->busy ? NULL : self->edit;
+    self->busy = self->edit != NULL;
+    return self->edit;
 }
 
-static gufo_document *document_of(PyObject *object)
+static gufo_document *use_document(PyObject *object)
 {
-    gufo_edit *edit = opened(object);
+    gufo_edit *edit = use(object);
 
     return edit != NULL ? gufo_edit_document(edit) : NULL;
+}
+
+static void leave(PyObject *object)
+{
+    ((edit_object *)object)->busy = false;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -79,7 +88,7 @@ static PyObject *edit_close(PyObject *object, PyObject *none)
 
     (void)none;
     if (self->busy)
-        return PyErr_Format(PyExc_RuntimeError, "another thread writes the edit");
+        return PyErr_Format(PyExc_RuntimeError, "the edit is in use");
     gufo_edit_free(self->edit);
     self->edit = NULL;
     Py_RETURN_NONE;
@@ -108,14 +117,18 @@ static PyObject *entry_tuple(const gufo_document_entry *entry)
 
 static PyObject *edit_entries(PyObject *object, PyObject *none)
 {
-    const gufo_document *document = document_of(object);
-    PyObject *list = document != NULL ? PyList_New(0) : NULL;
+    const gufo_document *document = use_document(object);
     gufo_document_entry entry;
+    PyObject *list;
 
     (void)none;
+    if (document == NULL)
+        return NULL;
+    list = PyList_New(0);
     for (uint64_t i = 0; list != NULL && gufo_document_entry_at(document, i, &entry); i++)
         if (fields_add(list, entry_tuple(&entry)) < 0)
             Py_CLEAR(list);
+    leave(object);
     return list;
 }
 
@@ -129,8 +142,12 @@ static PyObject *types_of(const gufo_value *value)
            inner.type == GUFO_VALUE_ARRAY) {
         const gufo_array array = inner.as.array;
 
-        if (array.type != GUFO_VALUE_ARRAY || array.count == 0 ||
-            gufo_array_at(&array, 0, &inner, NULL) != GUFO_OK)
+        if (array.type == GUFO_VALUE_ARRAY &&
+            (array.count == 0 || gufo_array_at(&array, 0, &inner, NULL) != GUFO_OK)) {
+            (void)fields_add(list, PyLong_FromLong(GUFO_VALUE_ARRAY)); /* and nothing is in it */
+            break;
+        }
+        if (array.type != GUFO_VALUE_ARRAY)
             inner.type = array.type;
     }
     if (list == NULL || PyErr_Occurred()) {
@@ -142,18 +159,44 @@ static PyObject *types_of(const gufo_value *value)
     return tuple;
 }
 
-static PyObject *edit_find(PyObject *object, PyObject *args)
+/* The entry of a key, as `make` makes an object of it; None if there is none. */
+static PyObject *entry_object(PyObject *object, PyObject *args,
+                              PyObject *(*make)(PyObject *module, const gufo_value *value))
 {
-    const gufo_document *document = document_of(object);
+    const gufo_document *document;
     gufo_document_entry entry;
+    PyObject *made;
     const char *key;
     Py_ssize_t size;
 
-    if (document == NULL || !PyArg_ParseTuple(args, "y#:find", &key, &size))
+    if (!PyArg_ParseTuple(args, "y#", &key, &size) || (document = use_document(object)) == NULL)
         return NULL;
-    if (!gufo_document_find_str(document, (gufo_str){key, (size_t)size}, &entry))
-        Py_RETURN_NONE;
-    return Py_BuildValue("(NN)", types_of(&entry.value), core_value(type_of(object), &entry.value));
+    made = gufo_document_find_str(document, (gufo_str){key, (size_t)size}, &entry)
+               ? make(type_of(object), &entry.value)
+               : Py_NewRef(Py_None);
+    leave(object);
+    return made;
+}
+
+static PyObject *types_and_value(PyObject *module, const gufo_value *value)
+{
+    return Py_BuildValue("(NN)", types_of(value), core_value(module, value));
+}
+
+static PyObject *types_alone(PyObject *module, const gufo_value *value)
+{
+    (void)module;
+    return types_of(value);
+}
+
+static PyObject *edit_find(PyObject *object, PyObject *args)
+{
+    return entry_object(object, args, types_and_value);
+}
+
+static PyObject *edit_types(PyObject *object, PyObject *args)
+{
+    return entry_object(object, args, types_alone);
 }
 
 /* What a call of the document has given. */
@@ -166,7 +209,7 @@ static PyObject *result_of(PyObject *object, gufo_status status, const gufo_erro
 
 static PyObject *edit_set(PyObject *object, PyObject *args)
 {
-    gufo_document *document = document_of(object);
+    gufo_document *document;
     PyObject *types, *given, *result;
     gufo_error error;
     given_bytes bytes = {0};
@@ -174,7 +217,8 @@ static PyObject *edit_set(PyObject *object, PyObject *args)
     const char *key;
     Py_ssize_t size;
 
-    if (document == NULL || !PyArg_ParseTuple(args, "y#OO:set", &key, &size, &types, &given))
+    if (!PyArg_ParseTuple(args, "y#OO:set", &key, &size, &types, &given) ||
+        (document = use_document(object)) == NULL)
         return NULL;
     if (given_value(types, given, &bytes, &value)) {
         const gufo_status status =
@@ -185,51 +229,60 @@ static PyObject *edit_set(PyObject *object, PyObject *args)
         result = NULL;
     }
     given_free(&bytes);
+    leave(object);
     return result;
 }
 
 static PyObject *edit_remove(PyObject *object, PyObject *args)
 {
-    gufo_document *document = document_of(object);
+    gufo_document *document;
     const char *name;
     Py_ssize_t size;
+    bool removed;
     int tensor;
 
-    if (document == NULL || !PyArg_ParseTuple(args, "y#p:remove", &name, &size, &tensor))
+    if (!PyArg_ParseTuple(args, "y#p:remove", &name, &size, &tensor) ||
+        (document = use_document(object)) == NULL)
         return NULL;
-    return PyBool_FromLong(
-        tensor ? gufo_document_drop_tensor_str(document, (gufo_str){name, (size_t)size})
-               : gufo_document_remove_key_str(document, (gufo_str){name, (size_t)size}));
+    removed = tensor ? gufo_document_drop_tensor_str(document, (gufo_str){name, (size_t)size})
+                     : gufo_document_remove_key_str(document, (gufo_str){name, (size_t)size});
+    leave(object);
+    return PyBool_FromLong(removed);
 }
 
 static PyObject *edit_rename(PyObject *object, PyObject *args)
 {
-    gufo_document *document = document_of(object);
+    gufo_document *document;
     Py_ssize_t from_size, to_size;
     const char *from, *to;
     gufo_status status;
     gufo_error error;
     int tensor;
 
-    if (document == NULL ||
-        !PyArg_ParseTuple(args, "y#y#p:rename", &from, &from_size, &to, &to_size, &tensor))
+    if (!PyArg_ParseTuple(args, "y#y#p:rename", &from, &from_size, &to, &to_size, &tensor) ||
+        (document = use_document(object)) == NULL)
         return NULL;
     status = (tensor ? gufo_document_rename_tensor_str : gufo_document_rename_str)(
         document, (gufo_str){from, (size_t)from_size}, (gufo_str){to, (size_t)to_size}, &error);
+    leave(object);
     return result_of(object, status, &error);
 }
 
 static PyObject *edit_tensors(PyObject *object, PyObject *none)
 {
-    const gufo_document *document = document_of(object);
-    PyObject *list = document != NULL ? PyList_New(0) : NULL;
+    const gufo_document *document = use_document(object);
     gufo_document_tensor tensor;
+    PyObject *list;
 
     (void)none;
+    if (document == NULL)
+        return NULL;
+    list = PyList_New(0);
     for (uint64_t i = 0; list != NULL && gufo_document_tensor_at(document, i, &tensor); i++)
         if (fields_add(
                 list, PyBytes_FromStringAndSize(tensor.name.data, (Py_ssize_t)tensor.name.len)) < 0)
             Py_CLEAR(list);
+    leave(object);
     return list;
 }
 
@@ -257,16 +310,22 @@ static bool level_of(PyObject *args, gufo_level *level)
 
 static PyObject *edit_check(PyObject *object, PyObject *args)
 {
-    gufo_edit *edit = opened(object);
+    gufo_edit *edit;
     core_findings findings = {type_of(object), NULL};
     gufo_check_options options = {.level = GUFO_LEVEL_DEFAULT};
-    gufo_status status;
     gufo_error error;
 
-    if (edit == NULL || !level_of(args, &options.level) || (findings.list = PyList_New(0)) == NULL)
+    if (!level_of(args, &options.level) || (edit = use(object)) == NULL)
         return NULL;
-    status = gufo_edit_check(edit, &options, core_add_finding, &findings, &error);
-    return findings_of(&findings, status, &error);
+    findings.list = PyList_New(0);
+    if (findings.list != NULL) {
+        const gufo_status status =
+            gufo_edit_check(edit, &options, core_add_finding, &findings, &error);
+
+        findings.list = findings_of(&findings, status, &error);
+    }
+    leave(object);
+    return findings.list;
 }
 
 /* What the document has taken of the fixes. */
@@ -289,20 +348,25 @@ static void fix_finding(void *context, const gufo_finding *finding)
 
 static PyObject *edit_fix(PyObject *object, PyObject *args)
 {
-    gufo_edit *edit = opened(object);
+    gufo_edit *edit;
     fixing f = {.fixed = {type_of(object), NULL}};
     gufo_check_options options = {.level = GUFO_LEVEL_DEFAULT};
-    gufo_status status;
     gufo_error error;
     PyObject *list;
 
-    if (edit == NULL || !level_of(args, &options.level) || (f.fixed.list = PyList_New(0)) == NULL)
+    if (!level_of(args, &options.level) || (edit = use(object)) == NULL)
         return NULL;
-    f.document = gufo_edit_document(edit);
-    status = gufo_model_check(gufo_edit_model(edit), fix_finding, &f, &error);
-    if (status == GUFO_OK)
-        status = gufo_check(gufo_edit_model(edit), &options, fix_finding, &f, &error);
-    list = findings_of(&f.fixed, status, &error);
+    list = f.fixed.list = PyList_New(0);
+    if (list != NULL) {
+        gufo_status status;
+
+        f.document = gufo_edit_document(edit);
+        status = gufo_model_check(gufo_edit_model(edit), fix_finding, &f, &error);
+        if (status == GUFO_OK)
+            status = gufo_check(gufo_edit_model(edit), &options, fix_finding, &f, &error);
+        list = findings_of(&f.fixed, status, &error);
+    }
+    leave(object);
     return list != NULL ? Py_BuildValue("(NN)", list, PyBool_FromLong(f.rewrite)) : NULL;
 }
 
@@ -341,17 +405,20 @@ static void note_change(void *context, const gufo_change *change)
 
 static PyObject *edit_changes(PyObject *object, PyObject *none)
 {
-    const gufo_document *document = document_of(object);
+    const gufo_document *document = use_document(object);
     changes c = {.module = type_of(object)};
     gufo_error error;
 
     (void)none;
-    if (document == NULL || (c.list = PyList_New(0)) == NULL)
+    if (document == NULL)
         return NULL;
-    if (gufo_document_changes(document, note_change, &c, &error) != GUFO_OK && !PyErr_Occurred())
+    c.list = PyList_New(0);
+    if (c.list != NULL && gufo_document_changes(document, note_change, &c, &error) != GUFO_OK &&
+        !PyErr_Occurred())
         core_raise(c.module, &error);
     if (PyErr_Occurred())
         Py_CLEAR(c.list);
+    leave(object);
     return c.list;
 }
 
@@ -403,23 +470,21 @@ static PyObject *plan_dict(const gufo_edit_plan *plan)
 
 static PyObject *edit_write(PyObject *object, PyObject *args)
 {
-    writing w = {.edit = opened(object)};
-    edit_object *self = (edit_object *)object;
+    writing w = {.edit = NULL};
     core_call call = {.threads = 0};
     PyObject *options;
     int is_plan;
     bool good;
 
-    if (w.edit == NULL ||
-        !PyArg_ParseTuple(args, "O!pIO:write", &PyDict_Type, &options, &is_plan, &call.threads,
+    if (!PyArg_ParseTuple(args, "O!pIO:write", &PyDict_Type, &options, &is_plan, &call.threads,
                           &call.progress) ||
-        fields_read(options, target_fields, &w) < 0)
+        (w.edit = use(object)) == NULL)
         return NULL;
     w.is_plan = is_plan != 0;
     call.brief = w.is_plan;
-    self->busy = true;
-    good = core_do(type_of(object), &call, write_edit, &w);
-    self->busy = false;
+    good = fields_read(options, target_fields, &w) >= 0 &&
+           core_do(type_of(object), &call, write_edit, &w);
+    leave(object);
     return good ? plan_dict(&w.plan) : NULL;
 }
 
@@ -473,6 +538,7 @@ static PyMethodDef edit_methods[] = {
     {"entries", edit_entries, METH_NOARGS,
      "entries() -> list of (key, type, element type or -1, count)."},
     {"find", edit_find, METH_VARARGS, "find(key) -> (types, value), or None."},
+    {"types", edit_types, METH_VARARGS, "types(key) -> (9, 8) for an array of strings, or None."},
     {"set", edit_set, METH_VARARGS, "set(key, types, value)."},
     {"remove", edit_remove, METH_VARARGS, "remove(name, is_tensor) -> bool."},
     {"rename", edit_rename, METH_VARARGS, "rename(old, new, is_tensor)."},

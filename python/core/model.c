@@ -233,11 +233,14 @@ static PyObject *model_facts(PyObject *object, PyObject *none)
         (Py_ssize_t)gufo_model_shard_count(model), "name", name_object(gufo_model_name(model)));
 }
 
-/* A list of what `item` makes of each index below `count`. */
-static PyObject *list_of(const gufo_model *model, uint64_t count,
+/* A list of what `item` makes of each index below the count.  The model is in use meanwhile: new objects
+ * may start the collection of garbage, and with it code that closes models. */
+static PyObject *list_of(PyObject *object, uint64_t (*count_of)(const gufo_model *model),
                          PyObject *(*item)(const gufo_model *model, uint64_t index))
 {
-    PyObject *list = PyList_New((Py_ssize_t)count);
+    const gufo_model *model = core_model_use(type_of(object), object);
+    const uint64_t count = model != NULL ? count_of(model) : 0;
+    PyObject *list = model != NULL ? PyList_New((Py_ssize_t)count) : NULL;
 
     for (uint64_t i = 0; list != NULL && i < count; i++) {
         PyObject *one = item(model, i);
@@ -247,6 +250,8 @@ static PyObject *list_of(const gufo_model *model, uint64_t count,
         else
             PyList_SetItem(list, (Py_ssize_t)i, one);
     }
+    if (model != NULL)
+        core_model_leave(object);
     return list;
 }
 
@@ -272,10 +277,8 @@ static PyObject *entry_tuple(const gufo_model *model, uint64_t index)
 
 static PyObject *model_entries(PyObject *object, PyObject *none)
 {
-    const gufo_model *model = opened(object);
-
     (void)none;
-    return model == NULL ? NULL : list_of(model, gufo_model_entry_count(model), entry_tuple);
+    return list_of(object, gufo_model_entry_count, entry_tuple);
 }
 
 static PyObject *dims_tuple(const gufo_tensor *tensor)
@@ -307,10 +310,8 @@ static PyObject *tensor_tuple(const gufo_model *model, uint64_t index)
 
 static PyObject *model_tensors(PyObject *object, PyObject *none)
 {
-    const gufo_model *model = opened(object);
-
     (void)none;
-    return model == NULL ? NULL : list_of(model, gufo_model_tensor_count(model), tensor_tuple);
+    return list_of(object, gufo_model_tensor_count, tensor_tuple);
 }
 
 /* ---- entries ---------------------------------------------------------------------------------- */
@@ -333,10 +334,14 @@ static PyObject *model_value(PyObject *object, PyObject *args)
 {
     Py_ssize_t index;
     gufo_entry entry;
+    PyObject *value;
 
     if (!PyArg_ParseTuple(args, "n:value", &index) || !entry_of(object, index, &entry))
         return NULL;
-    return core_value(type_of(object), &entry.value);
+    self_of(object)->users++;
+    value = core_value(type_of(object), &entry.value);
+    core_model_leave(object);
+    return value;
 }
 
 static bool array_of(PyObject *object, Py_ssize_t index, gufo_entry *entry)
@@ -354,12 +359,16 @@ static PyObject *model_strings(PyObject *object, PyObject *args, PyObject *keywo
     static char *names[] = {"index", "first", "count", NULL};
     Py_ssize_t index, first = 0, count = -1;
     gufo_entry entry;
+    PyObject *strings;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|nn:strings", names, &index, &first,
                                      &count) ||
         !array_of(object, index, &entry))
         return NULL;
-    return core_strings(type_of(object), &entry.value.as.array, first, count);
+    self_of(object)->users++;
+    strings = core_strings(type_of(object), &entry.value.as.array, first, count);
+    core_model_leave(object);
+    return strings;
 }
 
 static PyObject *model_numbers(PyObject *object, PyObject *args)
@@ -387,10 +396,14 @@ static PyObject *model_parts(PyObject *object, PyObject *args)
 {
     Py_ssize_t index;
     gufo_entry entry;
+    PyObject *parts;
 
     if (!PyArg_ParseTuple(args, "n:parts", &index) || !array_of(object, index, &entry))
         return NULL;
-    return core_parts(&entry);
+    self_of(object)->users++;
+    parts = core_parts(&entry);
+    core_model_leave(object);
+    return parts;
 }
 
 /* ---- data of tensors -------------------------------------------------------------------------- */

@@ -165,3 +165,76 @@ def test_seeds_fail_with_an_error_or_open(seeds):
                 pass
         for index in range(len(model.tensors())):
             model.data(index)
+
+
+def test_an_empty_array_of_arrays_has_types(tmp_path):
+    path = tmp_path / "model.gguf"
+    head = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("nested") + struct.pack("<IIQ", 9, 9, 0)
+    path.write_bytes(head + bytes(-len(head) % 32))
+    edit = _core.edit(os.fsencode(path), 0)
+    assert edit.types(b"nested") == (9, 9)
+    assert edit.find(b"nested") == ((9, 9), [])
+    assert edit.types(b"missing") is None
+    edit.close()
+
+
+def test_types_of_what_is_not_text(tmp_path):
+    path = tmp_path / "model.gguf"
+    head = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("name") + struct.pack("<IQ", 8, 2) + b"\xff\xfe"
+    path.write_bytes(head + bytes(-len(head) % 32))
+    edit = _core.edit(os.fsencode(path), 0)
+    assert edit.types(b"name") == (8,)
+    with pytest.raises(UnicodeDecodeError):
+        edit.find(b"name")
+    edit.close()
+
+
+def test_values_cannot_close_an_edit(content, tmp_path):
+    path = tmp_path / "model.gguf"
+    path.write_bytes(content)
+    edit = _core.edit(os.fsencode(path), 0)
+
+    class Number:
+        def __float__(self):
+            edit.close()
+            return 1.5
+
+    class Flag:
+        def __bool__(self):
+            edit.close()
+            return True
+
+    for call in (
+        lambda: edit.set(b"number", (6,), Number()),
+        lambda: edit.write({"replace": Flag()}, True, 1, None),
+    ):
+        with pytest.raises(RuntimeError, match="the edit is in use"):
+            call()
+        assert edit.types(b"name") == (8,)
+    edit.close()
+
+
+def test_garbage_cannot_close_a_model_that_is_read(content):
+    tried = []
+
+    class Closing:
+        def __init__(self, model):
+            self.model, self.cycle = model, self
+
+        def __del__(self):
+            try:
+                self.model.close()
+            except BufferError:
+                tried.append(self)
+
+    entries = b"".join(text(f"key.{i}") + struct.pack("<II", 4, i) for i in range(1000))
+    head = b"GGUF" + struct.pack("<IQQ", 3, 0, 1000) + entries
+    model = _core.open(head + bytes(-len(head) % 32))
+    threshold = gc.get_threshold()
+    gc.set_threshold(300)
+    try:
+        Closing(model)
+        assert len(model.entries()) == 1000 and tried
+    finally:
+        gc.set_threshold(*threshold)
+    model.close()
