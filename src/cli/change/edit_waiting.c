@@ -240,7 +240,9 @@ static int find_tokens(edit_waiting *w)
     edit_waiting_change **changes = NULL, **added;
     size_t count = 0;
 
-    for (const edit_waiting_key *k = w->keys; k < w->keys + w->count && code == CODE_OK; k++)
+    for (size_t key = 0; key < w->count && code == CODE_OK; key++) {
+        const edit_waiting_key *k = &w->keys[key];
+
         for (size_t i = 0; i < k->count && code == CODE_OK; i++) {
             if (!k->changes[i].is_token)
                 continue;
@@ -249,6 +251,7 @@ static int find_tokens(edit_waiting *w)
                 *added = &k->changes[i];
             code = added != NULL ? CODE_OK : CODE_FAILED;
         }
+    }
     if (code == CODE_OK && count > 0)
         code = replace_texts(w, changes, count);
     free(changes);
