@@ -1,6 +1,7 @@
 /* Spans: the bytes of a text that tokens cover, in every algorithm. */
 #include "encoding.h"
 #include "reference.h"
+#include "support/allocator.h"
 
 #define SPACE "\xe2\x96\x81"
 #define E_ACUTE "\xc3\xa9"
@@ -262,6 +263,35 @@ static void test_wpm_original(void **state)
     gufo_vocab_free(v);
 }
 
+/* Whatever request for memory fails, tokenizing fails, and all memory is freed once. */
+static void test_wpm_memory(void **state)
+{
+    const gufo_str text = gufo_str_of("e \xc4\xb0i e" ACUTE "llo");
+    gufo_vocab *v = open_wpm(GUFO_VOCAB_ORIGINAL);
+    gufo_status status = GUFO_E_MEMORY;
+    counter c;
+    gufo_allocator allocator = counter_allocator(&c);
+    const gufo_run run = {.allocator = &allocator, .threads = 1};
+    const gufo_tokenize_options options = {.flags = GUFO_TOKENIZE_SPANS, .run = &run};
+    size_t at = 0;
+
+    (void)state;
+    while (status != GUFO_OK) {
+        gufo_ids ids = {.allocator = &allocator};
+        gufo_error error = no_error();
+
+        counter_init(&c);
+        c.fail_at = ++at;
+        c.fail_on = true;
+        status = gufo_tokenize(v, text, &options, &ids, &error);
+        check(status == GUFO_OK || status == GUFO_E_MEMORY, "request %zu: %s", at, error.message);
+        gufo_ids_free(&ids);
+        check_u64(c.in_use, 0, "request %zu", at);
+    }
+    check(at > 10, "%zu requests", at);
+    gufo_vocab_free(v);
+}
+
 /* ---- UGM ------------------------------------------------------------------------------------ */
 
 static gufo_vocab *open_ugm(bool extra)
@@ -417,11 +447,11 @@ static void test_reference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spm),       cmocka_unit_test(test_bpe),
-        cmocka_unit_test(test_composed),  cmocka_unit_test(test_characters),
-        cmocka_unit_test(test_wpm),       cmocka_unit_test(test_wpm_original),
-        cmocka_unit_test(test_ugm),       cmocka_unit_test(test_rwkv),
-        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_spm),        cmocka_unit_test(test_bpe),
+        cmocka_unit_test(test_composed),   cmocka_unit_test(test_characters),
+        cmocka_unit_test(test_wpm),        cmocka_unit_test(test_wpm_original),
+        cmocka_unit_test(test_wpm_memory), cmocka_unit_test(test_ugm),
+        cmocka_unit_test(test_rwkv),       cmocka_unit_test(test_reference),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

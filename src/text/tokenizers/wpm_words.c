@@ -230,7 +230,7 @@ enum {
     FINAL_SIGMA = 0x3c2,
 };
 
-/* What lies between two places to split is words->text, in UTF-8, or words->points. */
+/* The text between two places to split is in words->text, in UTF-8, or in words->points. */
 typedef struct passes {
     wpm_words *words;
     gufo_text *text;
@@ -261,13 +261,13 @@ static bool put_text(passes *p, uint32_t c)
 static bool trace_normalize(passes *p, bool compose)
 {
     wpm_words *w = p->words;
-    point_list made = w->placed;
+    point_list last = w->placed_points;
 
-    if (!points_normalize(&made, compose))
+    if (!points_normalize(&w->placed, compose))
         return false;
-    w->placed = w->placed_points;
+    w->placed_points = w->placed;
+    w->placed = last;
     w->placed.count = 0;
-    w->placed_points = made;
     return true;
 }
 
