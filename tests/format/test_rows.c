@@ -3,6 +3,8 @@
 #include "../support/folder.h"
 #include "../support/pace.h"
 
+#include <stdatomic.h>
+
 enum { COLUMNS = 512, ROWS = 8, MATRICES = 2, ALL = ROWS * MATRICES };
 
 /* Random blocks of one type, in a file of either order. */
@@ -245,6 +247,45 @@ static void test_threads(void **state)
     }
 }
 
+typedef struct thread_source {
+    const builder *b;
+    pthread_t caller;
+    atomic_uint elsewhere; /* reads on other threads */
+} thread_source;
+
+static gufo_status read_noting(void *context, uint64_t offset, void *buffer, size_t size,
+                               gufo_error *error)
+{
+    thread_source *s = context;
+
+    (void)error;
+    if (!pthread_equal(pthread_self(), s->caller))
+        s->elsewhere++;
+    memcpy(buffer, s->b->data + offset, size);
+    return GUFO_OK;
+}
+
+/* Who gives no run may have a source for one thread. */
+static void test_source_of_one_thread(void **state)
+{
+    enum { LONG = 256 * 1024 };
+    sample s = sample_new(gufo_element_type_by_id(GUFO_TYPE_F16), false, LONG, NULL);
+    thread_source from = {.b = &s.b, .caller = pthread_self()};
+    const gufo_source source = {.context = &from, .size = s.b.len, .read = read_noting};
+    gufo_error error = no_error();
+    gufo_model *model = gufo_model_open_source(&source, NULL, &error);
+    float *out = malloc((size_t)LONG * ALL * sizeof *out);
+
+    (void)state;
+    check(model != NULL, "%s", error.message);
+    check_ok(gufo_tensor_decode(model, &s.tensor, 0, ALL, out, NULL, &error), &error, "source");
+    check(same_numbers(out, s.numbers, (size_t)LONG * ALL), "source");
+    check_u64(from.elsewhere, 0, "reads on other threads");
+    free(out);
+    gufo_model_free(model);
+    sample_free(&s);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 static void test_ranges(void **state)
@@ -346,9 +387,10 @@ static void test_scalar_and_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_type), cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_types),      cmocka_unit_test(test_scalar_and_cut),
+        cmocka_unit_test(test_every_type),     cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_source_of_one_thread),
+        cmocka_unit_test(test_ranges),         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_scalar_and_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

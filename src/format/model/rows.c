@@ -120,6 +120,7 @@ typedef struct decoding {
     uint64_t first, rows; /* that are asked for */
     float *out;
     const gufo_run *run;
+    bool one_thread;                     /* the caller's */
     uint64_t begin, stretch;             /* bytes before the first one, and of each */
     uint64_t piece, pieces, piece_count; /* bytes; of a stretch; of all */
     uint64_t piece_numbers;
@@ -197,9 +198,10 @@ static void choose_pieces(decoding *d)
     d->piece_numbers = d->piece / v->type->block_bytes * v->type->block_elements;
     d->pieces = (d->stretch - 1) / d->piece + 1;
     d->piece_count = d->pieces * stretches;
-    /* One with less to do takes longer to start than it saves. */
-    d->threads =
-        (unsigned)larger(1, smaller(thread_count(d->run->threads), d->piece_count / PIECES_LEAST));
+    d->threads = 1;
+    if (!d->one_thread) /* one with less to do takes longer to start than it saves */
+        d->threads = (unsigned)larger(
+            1, smaller(thread_count(d->run->threads), d->piece_count / PIECES_LEAST));
 }
 
 static gufo_status decode(decoding *d, gufo_error *error)
@@ -224,6 +226,12 @@ static gufo_status decode(decoding *d, gufo_error *error)
     return status;
 }
 
+/* Whether the program reads the bytes: its source may be for one thread. */
+static bool has_user_source(const gufo_model *model)
+{
+    return model->file != NULL && model->file->source.user.read != NULL;
+}
+
 gufo_status gufo_tensor_decode(const gufo_model *model, const gufo_tensor *tensor,
                                uint64_t first_row, uint64_t rows, float *out, const gufo_run *run,
                                gufo_error *error)
@@ -239,6 +247,7 @@ gufo_status gufo_tensor_decode(const gufo_model *model, const gufo_tensor *tenso
                            QUOTED(tensor->name), d.v.type->name);
     if (status == GUFO_OK)
         status = check_rows(&d.v, first_row, rows, error);
+    d.one_thread = status == GUFO_OK && run == NULL && has_user_source(d.v.model);
     if (status == GUFO_OK && rows > 0)
         status = decode(&d, error);
     return model_fail(d.v.model != NULL ? d.v.model : model, status, error);

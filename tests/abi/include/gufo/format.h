@@ -428,7 +428,8 @@ GUFO_API bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name,
  * Decodes rows [first_row, first_row + rows) into rows * dims[0] numbers at `out`, whatever the
  * type, the byte order and the source of the model, in pieces of bounded memory.  Any of these rows
  * can also be read from the removed types whose blocks hold parts of several rows.  Of `run`, threads,
- * cpu, allocator and progress (bytes of data) count.  Any thread.
+ * cpu, allocator and progress (bytes of data) count; NULL: {0}, but one thread where the file is a
+ * gufo_source.  Any thread.
  *   GUFO_E_RANGE     rows past the end
  *   GUFO_E_TYPE      the type is not known, or has no decoder
  *   GUFO_E_ARGUMENT  rows do not fill blocks or groups; a pipe, whose data is gone; a cpu that is not
