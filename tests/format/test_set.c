@@ -524,6 +524,33 @@ static void test_join(void **state)
     folder_remove(&f);
 }
 
+/* The damage of a part names its place in the set, and its own again if there is no set. */
+static void test_join_damaged(void **state)
+{
+    const gufo_open_options lenient = {.flags = GUFO_OPEN_INCOMPLETE | GUFO_OPEN_LENIENT};
+    folder f = folder_new();
+    gufo_model *parts[SHARDS], *set;
+    gufo_error error = no_error();
+
+    (void)state;
+    for (uint16_t i = 0; i < SHARDS; i++) {
+        shard_plan p = good_plan(i);
+
+        p.cut = i == 1;
+        write_shard(&f, i, &p);
+        parts[i] = gufo_model_open(shard_name(&f, i + 1u).text, &lenient, &error);
+        check(parts[i] != NULL, "%s", error.message);
+    }
+    check_u64(gufo_model_damage(parts[1])->file_index, 0, "alone");
+    check(gufo_model_join(parts, SHARDS - 1, &error) == NULL, "too few");
+    check_u64(gufo_model_damage(parts[1])->file_index, 0, "alone again");
+    set = gufo_model_join(parts, SHARDS, &error);
+    check(set != NULL, "%s", error.message);
+    check_u64(gufo_model_damage(set)->file_index, 1, "joined");
+    gufo_model_free(set);
+    folder_remove(&f);
+}
+
 /* What is not mapped has no address; memory has that of the caller. */
 static void test_mapping(void **state)
 {
@@ -656,12 +683,12 @@ static void test_lenient_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),     cmocka_unit_test(test_path_format),
-        cmocka_unit_test(test_good_sets), cmocka_unit_test(test_sets_of_one),
-        cmocka_unit_test(test_faults),    cmocka_unit_test(test_first_missing),
-        cmocka_unit_test(test_lenient),   cmocka_unit_test(test_lenient_set),
-        cmocka_unit_test(test_threads),   cmocka_unit_test(test_join),
-        cmocka_unit_test(test_mapping),
+        cmocka_unit_test(test_paths),        cmocka_unit_test(test_path_format),
+        cmocka_unit_test(test_good_sets),    cmocka_unit_test(test_sets_of_one),
+        cmocka_unit_test(test_faults),       cmocka_unit_test(test_first_missing),
+        cmocka_unit_test(test_lenient),      cmocka_unit_test(test_lenient_set),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_join),
+        cmocka_unit_test(test_join_damaged), cmocka_unit_test(test_mapping),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

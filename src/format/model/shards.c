@@ -259,10 +259,20 @@ static gufo_input input_of(const shard_list *list, unsigned thread, size_t index
     return gufo_input_path(path);
 }
 
+/* Findings, and the damage that a lenient open kept, name the shard by its number. */
+static void number_shard(gufo_model *shard, uint32_t number)
+{
+    shard->number = number;
+    if (shard->file != NULL) {
+        shard->file->number = number;
+        shard->file->damage.file_index = number;
+    }
+}
+
 /* A shard that is the last one of the model now. */
 static void place_shard(gufo_model *model, gufo_model *shard, uint32_t number)
 {
-    shard->number = number;
+    number_shard(shard, number);
     shard->first = model->tensors;
     model->tensors += shard->file->tensors.count;
     model->file = model_part(model, 0)->file;
@@ -324,7 +334,7 @@ static void drop_shard(void *context, void *result)
     gufo_model_free(*shard);
 }
 
-/* Who gives no `run` may have an allocator, sources or a function for findings that are for one thread. */
+/* Without `run`, the allocator, the sources and the function for findings may be for one thread only. */
 static unsigned threads_for(const shard_list *list, const gufo_open_options *options)
 {
     bool one = options->on_finding != NULL || (options->run == NULL && options->allocator != NULL);
@@ -442,8 +452,10 @@ static gufo_model *part_again(gufo_model *set, gufo_model *const *models, size_t
         gufo_model_free(set);
     }
     for (size_t i = 0; i < count; i++)
-        if (models[i] != NULL)
-            models[i]->number = 0, models[i]->first = 0;
+        if (models[i] != NULL) {
+            number_shard(models[i], 0);
+            models[i]->first = 0;
+        }
     return NULL;
 }
 
