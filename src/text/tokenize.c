@@ -540,12 +540,12 @@ void gufo_tokenizer_free(gufo_tokenizer *tokenizer)
 gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
                           const gufo_tokenize_options *options, gufo_ids *out, gufo_error *error)
 {
-    gufo_tokenizer *k = gufo_tokenizer_new(vocab, options, error);
-    gufo_error first;
+    gufo_error first = {.code = GUFO_E_MEMORY};
+    gufo_tokenizer *k = gufo_tokenizer_new(vocab, options, &first);
     gufo_status status;
 
     if (k == NULL)
-        return error != NULL ? error->code : GUFO_E_MEMORY;
+        return fail_as(error, &first);
     status = k->pipeline != NULL ? encode_whole(k, text, out, &first)
                                  : encode_rest(k, text, out, &first);
     gufo_tokenizer_free(k);

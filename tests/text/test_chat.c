@@ -224,6 +224,7 @@ static void test_count(void **state)
                                 wrong = {.flags = 1u << 20};
     chat_model c = open_chat(false);
     gufo_error error = no_error();
+    gufo_ids ids = {0};
     uint64_t count = 7;
 
     (void)state;
@@ -234,6 +235,8 @@ static void test_count(void **state)
     check_u64(count, 4, "with BOS");
     check_status(gufo_count_tokens(c.vocab, gufo_str_of("a"), &wrong, &count, &error),
                  GUFO_E_ARGUMENT, &error, "flags");
+    check_u64(gufo_tokenize(c.vocab, gufo_str_of("a"), &wrong, &ids, NULL), GUFO_E_ARGUMENT,
+              "without an error");
     close_chat(&c);
 }
 
