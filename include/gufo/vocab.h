@@ -57,7 +57,9 @@ typedef struct gufo_span {
  * use.  Setting `count` to 0 empties it and keeps its memory.  Freed with gufo_ids_free. */
 typedef struct gufo_ids {
     uint32_t *ids;
-    gufo_span *spans; /* with GUFO_TOKENIZE_SPANS: the bytes that each id covers; else NULL */
+    /* The bytes that each id covers; {0, 0} for ids that were added without GUFO_TOKENIZE_SPANS.  NULL:
+     * none was added with it. */
+    gufo_span *spans;
     size_t count, room;
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_ids;

@@ -71,6 +71,19 @@ static void check_decoded(const gufo_vocab *v, const gufo_ids *ids, gufo_str exp
     gufo_text_free(&text);
 }
 
+/* Ids that are added without spans to a list that had some have empty ones. */
+static void check_empty_spans(const gufo_vocab *v, gufo_str text, gufo_ids *ids, const char *label)
+{
+    const gufo_tokenize_options options = {.flags = GUFO_TOKENIZE_PARSE_SPECIAL |
+                                                    GUFO_TOKENIZE_ADD_SPECIAL};
+    gufo_error error = no_error();
+
+    ids->count = 0;
+    check_ok(gufo_tokenize(v, text, &options, ids, &error), &error, "%s", label);
+    for (size_t i = 0; i < ids->count && ids->spans != NULL; i++)
+        check(ids->spans[i].begin == 0 && ids->spans[i].end == 0, "%s: span %zu", label, i);
+}
+
 static void check_case(const gufo_vocab *v, const pipeline_case *expected, const char *label)
 {
     gufo_ids ids = encode(v, expected->text, GUFO_TOKENIZE_ADD_SPECIAL, label);
@@ -85,6 +98,7 @@ static void check_case(const gufo_vocab *v, const pipeline_case *expected, const
         check_spans(&spans, expected, label);
     if (expected->decoded.data != NULL)
         check_decoded(v, &ids, expected->decoded, label);
+    check_empty_spans(v, expected->text, &spans, label);
     gufo_ids_free(&ids);
     gufo_ids_free(&plain);
     gufo_ids_free(&spans);

@@ -3,6 +3,8 @@
 #include "reference.h"
 #include "support/allocator.h"
 
+#include "gufo/text.h"
+
 #define SPACE "\xe2\x96\x81"
 #define E_ACUTE "\xc3\xa9"
 #define ACUTE "\xcc\x81"
@@ -90,6 +92,24 @@ static void check_bytes(const gufo_vocab *v, gufo_str text, uint32_t flags, cons
 
 #define check_spans(vocab, text, expected) check_bytes(vocab, gufo_str_of(text), 2, expected)
 
+/* A list that had spans has none of ids that were added without them. */
+static void check_plain(const gufo_vocab *v, const char *text)
+{
+    const gufo_tokenize_options with = {.flags = GUFO_TOKENIZE_SPANS}, without = {0};
+    gufo_ids ids = {0};
+    gufo_error error = no_error();
+
+    for (int i = 0; i < 3; i++)
+        check_ok(gufo_tokenize(v, gufo_str_of(text), &with, &ids, &error), &error, "%s", text);
+    ids.count = 0;
+    check_ok(gufo_tokenize(v, gufo_str_of(text), &without, &ids, &error), &error, "%s", text);
+    check_ok(gufo_tokenize_prompt(v, gufo_str_of(text), NULL, &ids, &error), &error, "%s", text);
+    check(ids.count > 0 && ids.spans != NULL, "%s", text);
+    for (size_t i = 0; i < ids.count; i++)
+        check(ids.spans[i].begin == 0 && ids.spans[i].end == 0, "%s: span %zu", text, i);
+    gufo_ids_free(&ids);
+}
+
 /* ---- SPM ------------------------------------------------------------------------------------ */
 
 static const token_row spm_rows[] = {
@@ -125,6 +145,7 @@ static void test_spm(void **state)
     check_bytes(v, gufo_str_of("ab"), 3, "0-0 0-2"); /* BOS */
     check_bytes(v, gufo_str_of("a<s>"), 0, "0-1 1-2 2-3 3-4");
     check_bytes(v, (gufo_str){"a\xe6\x97 b", 5}, 0, "0-1 1-2 2-3 3-4 3-4 3-4 4-5");
+    check_plain(v, "ab ab");
     gufo_vocab_free(v);
     v = open_spm(false);
     check_spans(v, "ab ab", "0-2 2-5");
@@ -323,6 +344,7 @@ static void test_ugm(void **state)
     check_spans(v, "abXYb", "0-2 2-4 4-5 4-5");
     check_spans(v, "ab" E_ACUTE "b", "0-2 2-4 4-5");
     check_bytes(v, (gufo_str){"ab\xe6 ab", 6}, 0, "0-2 2-3 4-6"); /* not UTF-8 */
+    check_plain(v, "ab ab");
     gufo_vocab_free(v);
     v = open_ugm(true);
     check_spans(v, "ab ab", "0-2 2-5"); /* spaces stay */
@@ -355,6 +377,7 @@ static void test_rwkv(void **state)
     check_spans(v, "a" SUN "b", "0-1 1-4 1-5"); /* parts cover the whole character */
     check_spans(v, "a" SUN SUN, "0-1 1-4 1-4 4-7 4-7");
     check_spans(v, "azb", "0-1 1-2 2-3");
+    check_plain(v, "ab ab");
     gufo_vocab_free(v);
 }
 

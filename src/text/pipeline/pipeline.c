@@ -606,8 +606,11 @@ static gufo_status hand_over_spans(const encoding *e, gufo_ids *out)
 {
     const encoded *done = &e->scratch->encoded;
 
-    if (!e->request->spans)
+    if (!e->request->spans) {
+        if (out->spans != NULL)
+            memset(out->spans + done->first, 0, (out->count - done->first) * sizeof *out->spans);
         return GUFO_OK;
+    }
     if (!ids_reserve_spans(out))
         return fail_memory(e->error);
     for (size_t i = done->first; i < out->count; i++) {

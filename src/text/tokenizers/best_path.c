@@ -553,7 +553,7 @@ static bool make_room(path_automaton *a, size_t len)
 gufo_status path_automaton_encode(path_automaton *a, gufo_str text, gufo_ids *out, bool *done,
                                   gufo_error *error)
 {
-    size_t count;
+    gufo_ids found = {0};
 
     if (!make_room(a, text.len))
         return fail_memory(error);
@@ -564,10 +564,7 @@ gufo_status path_automaton_encode(path_automaton *a, gufo_str text, gufo_ids *ou
         clear(a->states);
         return GUFO_OK;
     }
-    count = collect(a->states, a->steps, text.len);
-    if (!ids_reserve(out, count))
-        return fail_memory(error);
-    memcpy(out->ids + out->count, a->steps + text.len - count, count * sizeof *out->ids);
-    out->count += count;
-    return GUFO_OK;
+    found.count = collect(a->states, a->steps, text.len);
+    found.ids = a->steps + text.len - found.count;
+    return ids_append(out, &found) ? GUFO_OK : fail_memory(error);
 }

@@ -428,10 +428,10 @@ static gufo_status encode_stretches(tokenizing *t, gufo_ids *out, gufo_error *er
 
     longest_tokens_encode(&r->longest, s);
     for (unsigned i = 0; i < s->count; i++) {
-        if (!ids_reserve(out, s->counts[i]))
+        const gufo_ids found = {.ids = s->ids[i], .count = s->counts[i]};
+
+        if (!ids_append(out, &found))
             return fail_memory(error);
-        memcpy(out->ids + out->count, s->ids[i], s->counts[i] * sizeof *s->ids[i]);
-        out->count += s->counts[i];
     }
     return GUFO_OK;
 }

@@ -60,6 +60,8 @@ bool ids_append(gufo_ids *ids, const gufo_ids *more)
     memcpy(ids->ids + ids->count, more->ids, more->count * sizeof *ids->ids);
     if (more->spans != NULL)
         memcpy(ids->spans + ids->count, more->spans, more->count * sizeof *ids->spans);
+    else if (ids->spans != NULL)
+        memset(ids->spans + ids->count, 0, more->count * sizeof *ids->spans);
     ids->count += more->count;
     return true;
 }
