@@ -23,11 +23,10 @@ typedef enum gufo_chat_flags {
 } gufo_chat_flags;
 
 typedef struct gufo_chat_options {
-    uint32_t flags;   /* of gufo_chat_flags */
-    const char *name; /* of the template (gufo_chat_template); NULL: the one without a name */
-    gufo_str tools;   /* JSON; empty: none */
-    gufo_str
-        variables; /* a JSON object of further variables, which come before all others; empty: none */
+    uint32_t flags;     /* of gufo_chat_flags */
+    const char *name;   /* of the template (gufo_chat_template); NULL: the one without a name */
+    gufo_str tools;     /* JSON; empty: none */
+    gufo_str variables; /* a JSON object of further variables, which replace others; empty: none */
     /* Limits, the allocator of all but `out`, and the time that templates see: without it they see 1970. */
     const gufo_template_options *rendering;
     const gufo_run *run;  /* of gufo_tokenize_options */
@@ -69,7 +68,8 @@ GUFO_API bool gufo_chat_template_at(const gufo_model *model, uint64_t index, guf
 GUFO_API gufo_status gufo_chat_values_from(gufo_template_values *values, const gufo_model *model,
                                            const gufo_vocab *vocab, gufo_error *error);
 /* Sets the messages: `json` is a list of messages, each an object, or an object with "messages" and other
- * variables.  Fails as gufo_template_values_set, with GUFO_E_MALFORMED for JSON of another shape, too. */
+ * variables.  Fails as gufo_template_values_set, with GUFO_E_MALFORMED for JSON of another shape, too.
+ * While it works it has a copy of `json`, from malloc. */
 GUFO_API gufo_status gufo_chat_values_messages(gufo_template_values *values, gufo_str json,
                                                gufo_error *error);
 

@@ -1,4 +1,4 @@
-/* From a conversation to the ids that a model reads: its chat template, the variables of that, the prompt.
+/* From a conversation to the ids that a model reads: the chat template, its variables, the prompt.
  *
  *     messages    [{"role": "user", "content": "Hi"}]        and what transformers sets
  *     prompt      <s>[INST] Hi [/INST]                        the template writes special tokens
@@ -167,16 +167,17 @@ static bool check_object(pull *p)
 
 /* Whether JSON, which was read before, has the shape of a conversation.  What is too deep for this
  * reader is left to the template. */
-static gufo_status check_shape(gufo_str json, bool object, gufo_error *error)
+static gufo_status check_shape(gufo_str json, bool object, const gufo_allocator *allocator,
+                               gufo_error *error)
 {
     gufo_error wrong;
-    char *room = mem_alloc(&default_allocator, json.len);
+    char *room = mem_alloc(allocator, json.len);
     pull p = {.text = json.data, .len = json.len, .decoded = room, .error = &wrong};
 
     if (room == NULL)
         return fail_memory(error);
     (void)(object ? check_object(&p) : check_list(&p));
-    mem_free(&default_allocator, room);
+    mem_free(allocator, room);
     return p.status == GUFO_E_MALFORMED ? fail_as(error, &wrong) : GUFO_OK;
 }
 
@@ -193,8 +194,8 @@ static gufo_status set_json(gufo_template_values *values, const char *name, gufo
     return status;
 }
 
-gufo_status gufo_chat_values_messages(gufo_template_values *values, gufo_str json,
-                                      gufo_error *error)
+static gufo_status set_messages(gufo_template_values *values, gufo_str json,
+                                const gufo_allocator *allocator, gufo_error *error)
 {
     size_t at = 0;
     bool object;
@@ -204,7 +205,13 @@ gufo_status gufo_chat_values_messages(gufo_template_values *values, gufo_str jso
         at++;
     object = at < json.len && json.data[at] == '{';
     status = set_json(values, object ? NULL : "messages", json, error);
-    return status == GUFO_OK ? check_shape(json, object, error) : status;
+    return status == GUFO_OK ? check_shape(json, object, allocator, error) : status;
+}
+
+gufo_status gufo_chat_values_messages(gufo_template_values *values, gufo_str json,
+                                      gufo_error *error)
+{
+    return set_messages(values, json, &default_allocator, error);
 }
 
 /* ---- the prompt ----------------------------------------------------------------------------- */
@@ -213,10 +220,11 @@ static gufo_status set_values(gufo_template_values *values, const gufo_model *mo
                               const gufo_vocab *vocab, gufo_str messages,
                               const gufo_chat_options *o, gufo_error *error)
 {
+    const gufo_allocator *allocator = o->rendering != NULL ? o->rendering->allocator : NULL;
     gufo_status status = gufo_chat_values_from(values, model, vocab, error);
 
     if (status == GUFO_OK)
-        status = gufo_chat_values_messages(values, messages, error);
+        status = set_messages(values, messages, mem_allocator(allocator), error);
     if (status == GUFO_OK && o->tools.len > 0)
         status = set_json(values, "tools", o->tools, error);
     if (status == GUFO_OK && (o->flags & GUFO_CHAT_NO_PROMPT) != 0)

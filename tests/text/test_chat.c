@@ -1,6 +1,7 @@
 /* From a conversation to ids: the templates of a model, their variables, one BOS, tokens that end. */
 #include "encoding.h"
 
+#include "base/memory.h"
 #include "gufo/text.h"
 
 static const token_row rows[] = {
@@ -177,6 +178,35 @@ static void test_failures(void **state)
     close_chat(&c);
 }
 
+/* Requests for as many bytes as the messages have. */
+typedef struct noted_requests {
+    size_t size, count;
+} noted_requests;
+
+static void *note_request(void *context, void *block, size_t size)
+{
+    noted_requests *n = context;
+
+    n->count += block == NULL && size == n->size ? 1 : 0;
+    return default_allocator.resize(default_allocator.context, block, size);
+}
+
+/* Messages are checked in a copy, which is from the allocator of the options. */
+static void test_allocator(void **state)
+{
+    static const char messages[] = "[{\"role\": \"u\", \"content\": \"a\"}]             ";
+    noted_requests noted = {.size = sizeof messages - 1};
+    const gufo_allocator allocator = {.resize = note_request, .context = &noted};
+    const gufo_chat_options options = {.rendering =
+                                           &(gufo_template_options){.allocator = &allocator}};
+    chat_model c = open_chat(true);
+
+    (void)state;
+    check_chat(&c, messages, &options, "ua</s>>", "<s>|u|a|</s>|>");
+    check(noted.count > 0, "no copy is from it");
+    close_chat(&c);
+}
+
 /* Without a vocabulary, special tokens are those of the keys; without a model, there are none. */
 static void test_values(void **state)
 {
@@ -246,7 +276,7 @@ int main(void)
         cmocka_unit_test(test_progress), cmocka_unit_test(test_templates),
         cmocka_unit_test(test_chat),     cmocka_unit_test(test_failures),
         cmocka_unit_test(test_values),   cmocka_unit_test(test_stop_tokens),
-        cmocka_unit_test(test_count),
+        cmocka_unit_test(test_count),    cmocka_unit_test(test_allocator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
