@@ -250,7 +250,7 @@ typedef void gufo_tokenize_watch(void *context, const gufo_tokenize_event *event
 
 typedef struct gufo_tokenize_options {
     uint32_t flags;             /* of gufo_tokenize_flags */
-    gufo_tokenize_watch *watch; /* called for each step, and then one thread works; NULL: not */
+    gufo_tokenize_watch *watch; /* called for each step, and then one thread works; NULL: none */
     void *watch_context;
     const gufo_run *run;  /* `threads` and `allocator`, nothing else; NULL: one thread */
     uint64_t reserved[4]; /* must be zero */

@@ -4,10 +4,9 @@
  * and pre-tokenizers there are), shapes (what a tensor's dimensions must be, given the keys), and
  * look-ups.  check.h judges a file by them, name.h the name of a file.
  *
- * The registry is data: registry/ in the source tree has one table of text per list, which is the
- * only place to add a row.  Everything here is static and constant: any thread, nothing to free.
- * Rows are in the order of their tables.  gufo_*_at gives row `index` of a table, NULL past the
- * end; gufo_*_find the row for a name, NULL if none exists. */
+ * The registry is data: one table per list.  Everything here is static and constant: any thread,
+ * nothing to free.  Rows are in the order of their tables.  gufo_*_at gives row `index` of a table,
+ * NULL past the end; gufo_*_find the row for a name, NULL if none exists. */
 #ifndef GUFO_SCHEMA_H
 #define GUFO_SCHEMA_H
 
