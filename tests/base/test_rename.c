@@ -4,6 +4,7 @@
 #include "support/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -104,6 +105,46 @@ static void test_refused(void **state)
     check_status(run(&c, true, &error), GUFO_E_IO, &error, "a file is gone");
     check(file_exists(c.from[0].text) && file_exists(c.from[1].text), "the others are back");
     check_u64(entry_count(c.f.path), 2, "and nothing else");
+    folder_remove(&c.f);
+}
+
+/* A new name is the old one of another move, or of a file that has one: files would be lost. */
+static void test_passed_on(void **state)
+{
+    (void)state;
+    for (size_t links = 0; links < 2; links++) {
+        case_of_names c = begin(0);
+        gufo_error error = no_error();
+
+        c.to[1] = c.from[0];
+        if (links == 1) { /* each of two names of a file would become the other one */
+            assert_int_equal(unlink(c.from[0].text), 0);
+            assert_int_equal(link(c.from[1].text, c.from[0].text), 0);
+            c.to[0] = c.from[1];
+        }
+        check_status(run(&c, true, &error), GUFO_E_ARGUMENT, &error, "%zu links", links);
+        check(strstr(error.message, "another old name") != NULL, "%s", error.message);
+        check_u64(error.file_index, 1 - links, "%zu links", links);
+        if (links == 0)
+            check_untouched(&c, 0, "passed on");
+        check_u64(entry_count(c.f.path), FILES, "%zu links", links);
+        folder_remove(&c.f);
+    }
+}
+
+/* What is refused before it begins has opened nothing, and closes nothing. */
+static void test_descriptors(void **state)
+{
+    case_of_names c = begin(1);
+    gufo_error error = no_error();
+    int fd = open("/dev/null", O_RDONLY);
+
+    (void)state;
+    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    check_status(run(&c, false, &error), GUFO_E_EXISTS, &error, "taken");
+    check(fcntl(STDIN_FILENO, F_GETFD) >= 0, "standard input is open");
+    if (fd != STDIN_FILENO)
+        (void)close(fd);
     folder_remove(&c.f);
 }
 
@@ -322,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rename),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_passed_on),     cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_links),         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_without_links), cmocka_unit_test(test_stranded),
         cmocka_unit_test(test_power),

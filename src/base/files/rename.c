@@ -28,6 +28,7 @@
 #include "base/files/folder.h"
 #include "base/files/pending.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* The state of the new name before the work. */
 typedef enum new_name {
@@ -40,6 +41,8 @@ typedef enum new_name {
 /* The state of a file. */
 typedef struct moved {
     const gufo_move *move;
+    dev_t device; /* of the file */
+    ino_t inode;
     char *aside;
     new_name kind;
     bool is_aside; /* the file that had the new name */
@@ -50,7 +53,8 @@ typedef struct moved {
 
 typedef struct renaming {
     moved *list;
-    output *files; /* their new names as targets, for commit.h */
+    output *files;   /* their new names as targets, for commit.h */
+    uint32_t *order; /* by device and inode */
     size_t count;
     size_t failed;
     bool old_name; /* the failure is about the old name */
@@ -72,6 +76,53 @@ static bool is_there(const char *path)
 
 /* ---- before --------------------------------------------------------------------------------- */
 
+static bool comes_before(const void *owner, uint32_t a, uint32_t b)
+{
+    const moved *list = owner, *first = &list[a], *second = &list[b];
+
+    if (first->device != second->device)
+        return first->device < second->device;
+    return first->inode != second->inode ? first->inode < second->inode : a < b;
+}
+
+/* Finds the files by their old names. */
+static gufo_status find_files(renaming *r, const gufo_move *moves, gufo_error *error)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct stat info;
+
+        r->failed = i;
+        r->old_name = lstat(moves[i].from, &info) != 0;
+        if (r->old_name)
+            return fail_io(error, errno, "cannot be renamed");
+        r->list[i] = (moved){.move = &moves[i], .device = info.st_dev, .inode = info.st_ino};
+        r->order[i] = (uint32_t)i;
+    }
+    sort_indices(r->order, r->count, comes_before, r->list);
+    return GUFO_OK;
+}
+
+static bool is_before(const void *owner, size_t row, const void *wanted)
+{
+    const renaming *r = owner;
+    const moved *m = &r->list[r->order[row]];
+    const struct stat *info = wanted;
+
+    return m->device != info->st_dev ? m->device < info->st_dev : m->inode < info->st_ino;
+}
+
+/* Whether a file has the old name of another move, too. */
+static bool is_of_other(const renaming *r, size_t index, const struct stat *info)
+{
+    size_t row = first_row_from(r, r->count, is_before, info);
+    const moved *m;
+
+    if (row < r->count && r->order[row] == index)
+        row++;
+    m = row < r->count ? &r->list[r->order[row]] : NULL;
+    return m != NULL && m->device == info->st_dev && m->inode == info->st_ino;
+}
+
 /* Whether the folder lists the name as it is spelt: a file system that ignores case finds it
  * anyway. */
 static bool is_listed(const char *path)
@@ -88,18 +139,18 @@ static bool is_listed(const char *path)
     return listed;
 }
 
-static new_name kind_of(const gufo_move *move, const struct stat *from, const struct stat *to)
+static new_name kind_of(const moved *m, const struct stat *to)
 {
-    if (from->st_dev != to->st_dev || from->st_ino != to->st_ino)
+    if (m->device != to->st_dev || m->inode != to->st_ino)
         return NAME_OTHER;
-    return is_listed(move->to) && is_listed(move->from) ? NAME_SECOND : NAME_CASE;
+    return is_listed(m->move->to) && is_listed(m->move->from) ? NAME_SECOND : NAME_CASE;
 }
 
 static gufo_status look(renaming *r, size_t index, gufo_error *error)
 {
     moved *m = &r->list[index];
     output *file = &r->files[index];
-    struct stat from, to;
+    struct stat to;
     bool exists = lstat(m->move->to, &to) == 0;
     gufo_status status;
 
@@ -108,10 +159,10 @@ static gufo_status look(renaming *r, size_t index, gufo_error *error)
     status = pending_refuse(m->move->to, exists ? &to : NULL, r->allocator, error);
     if (status != GUFO_OK)
         return status;
-    r->old_name = lstat(m->move->from, &from) != 0;
-    if (r->old_name)
-        return fail_io(error, errno, "cannot be renamed");
-    m->kind = exists ? kind_of(m->move, &from, &to) : NAME_FREE;
+    if (exists && is_of_other(r, index, &to))
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "is the file of another old name of this command, which could be lost");
+    m->kind = exists ? kind_of(m, &to) : NAME_FREE;
     if (m->kind == NAME_OTHER && !S_ISREG(to.st_mode) && !S_ISLNK(to.st_mode))
         return refuse(error, GUFO_E_ARGUMENT, "exists already, and is not a file");
     if (m->kind == NAME_OTHER && guard_find_file(r->options->guard, &to) != GUARD_NOTHING)
@@ -274,11 +325,12 @@ static gufo_status rename_looked_at(renaming *r, gufo_error *error)
 
 static gufo_status rename_all(renaming *r, const gufo_move *moves, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    gufo_status status = find_files(r, moves, error);
 
+    for (size_t i = 0; i < r->count; i++)
+        r->files[i].fd = -1;
     for (size_t i = 0; i < r->count && status == GUFO_OK; i++) {
         r->failed = i;
-        r->list[i].move = &moves[i];
         status = look(r, i, error);
     }
     if (status == GUFO_OK)
@@ -302,11 +354,14 @@ gufo_status gufo_rename(const gufo_move *moves, size_t count, const gufo_save_op
     r.allocator = mem_allocator(r.options->allocator);
     r.list = mem_array(r.allocator, count, sizeof *r.list);
     r.files = mem_array(r.allocator, count, sizeof *r.files);
-    status = r.list != NULL && r.files != NULL ? rename_all(&r, moves, error) : fail_memory(error);
+    r.order = mem_array(r.allocator, count, sizeof *r.order);
+    status = r.list != NULL && r.files != NULL && r.order != NULL ? rename_all(&r, moves, error)
+                                                                  : fail_memory(error);
     if (status != GUFO_OK)
         fail_in(error, r.old_name ? GUFO_FILE_INPUT : GUFO_FILE_OUTPUT, (uint32_t)r.failed,
                 r.old_name ? moves[r.failed].from : moves[r.failed].to);
     mem_free(r.allocator, r.list);
     mem_free(r.allocator, r.files);
+    mem_free(r.allocator, r.order);
     return status;
 }
