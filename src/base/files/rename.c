@@ -267,8 +267,11 @@ static void remove_asides(const renaming *r)
 
 static void add_to_message(gufo_error *error, const char *what, const char *path)
 {
-    size_t len = strlen(error->message);
+    size_t len;
 
+    if (error == NULL)
+        return;
+    len = strlen(error->message);
     (void)snprintf(error->message + len, sizeof error->message - len, "%s%s", what, path);
 }
 
