@@ -55,6 +55,34 @@ static void test_save(void **state)
     folder_remove(&f);
 }
 
+static void note_mode(void *context, const disk_call *call)
+{
+    mode_t *mode = context;
+    struct stat info;
+
+    if (call->kind == DISK_CREATE && fstat(call->fd, &info) == 0)
+        *mode = info.st_mode & 0777;
+}
+
+/* At no moment can others open a secret: not even a moment before it has bytes. */
+static void test_save_private(void **state)
+{
+    static const gufo_save_options secret = {.flags = GUFO_SAVE_PRIVATE};
+    folder f = folder_new();
+    mode_t created = 0777, before = umask(0);
+    gufo_error error;
+    gufo_status status;
+
+    (void)state;
+    disk_observe(note_mode, &created);
+    status = gufo_save(folder_path(&f, "file").text, new_bytes, &secret, &error);
+    disk_observe(NULL, NULL);
+    (void)umask(before);
+    check_ok(status, &error, "private");
+    assert_int_equal(created, 0600);
+    folder_remove(&f);
+}
+
 static void test_save_fails(void **state)
 {
     folder f = folder_new();
@@ -187,10 +215,10 @@ static void test_rename_guarded(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_save),
-                                       cmocka_unit_test(test_save_fails),
-                                       cmocka_unit_test(test_guard), cmocka_unit_test(test_stream),
-                                       cmocka_unit_test(test_rename_guarded)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_save),       cmocka_unit_test(test_save_private),
+        cmocka_unit_test(test_save_fails), cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_stream),     cmocka_unit_test(test_rename_guarded)};
 
     return cmocka_run_group_tests(tests, quiet_disk, NULL);
 }

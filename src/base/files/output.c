@@ -235,10 +235,10 @@ static gufo_status check_target(const output *o, const struct stat *info, gufo_e
 
 /* ---- the temporary file --------------------------------------------------------------------- */
 
-/* Until it gets the rights of what it replaces, nobody else may read it. */
+/* Nobody else may read a secret, or a file that has not yet got the rights of what it replaces. */
 static mode_t first_mode(const output *o)
 {
-    return o->exists || o->old != NULL ? 0600 : 0666;
+    return o->is_private || o->exists || o->old != NULL ? 0600 : 0666;
 }
 
 /* A folder of the target may have become a symlink since it was found: the file that was made for it is
