@@ -135,6 +135,36 @@ static void test_guard(void **state)
     folder_remove(&f);
 }
 
+/* Files and places come in any order, and each is found among the others. */
+static void test_guard_many(void **state)
+{
+    enum { MANY = 32 };
+    folder f = folder_new();
+    gufo_guard guard = {0};
+    const gufo_save_options options = {.flags = GUFO_SAVE_REPLACE, .guard = &guard};
+    gufo_error error;
+    char name[16];
+
+    (void)state;
+    for (size_t i = 0; i < 2 * MANY; i++) {
+        snprintf(name, sizeof name, "%zu", i);
+        if (i % 2 == 0)
+            write_file(folder_path(&f, name).text, "old", 3);
+    }
+    for (size_t i = 0; i < MANY; i++) { /* the first half of them, in no order */
+        snprintf(name, sizeof name, "%zu", i * 13 % MANY);
+        check_ok(gufo_guard_add_output(&guard, folder_path(&f, name).text, &error), &error, "%s",
+                 name);
+    }
+    for (size_t i = 0; i < 2 * MANY; i++) {
+        snprintf(name, sizeof name, "%zu", i);
+        check_status(gufo_save_check(folder_path(&f, name).text, &options, NULL, &error),
+                     i < MANY ? GUFO_E_ARGUMENT : GUFO_OK, &error, "%s", name);
+    }
+    gufo_guard_free(&guard);
+    folder_remove(&f);
+}
+
 static void test_stream(void **state)
 {
     folder f = folder_new();
@@ -216,9 +246,10 @@ static void test_rename_guarded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_save),       cmocka_unit_test(test_save_private),
-        cmocka_unit_test(test_save_fails), cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_stream),     cmocka_unit_test(test_rename_guarded)};
+        cmocka_unit_test(test_save),          cmocka_unit_test(test_save_private),
+        cmocka_unit_test(test_save_fails),    cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_guard_many),    cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_rename_guarded)};
 
     return cmocka_run_group_tests(tests, quiet_disk, NULL);
 }

@@ -16,6 +16,7 @@ typedef enum guard_role {
     GUARD_OUTPUT,
 } guard_role;
 
+/* In order, so that finding one among many is quick. */
 struct gufo_guard_entry {
     dev_t device; /* of a file */
     ino_t inode;
@@ -23,14 +24,10 @@ struct gufo_guard_entry {
     guard_role role;
 };
 
-/* Add the input of a descriptor, or that a path names; nothing to do for -1 and NULL, for a path
- * without a file, and for what is not a regular file. */
-gufo_status guard_add_fd(gufo_guard *guard, int fd, gufo_error *error);
+/* Adds the input that a path names; nothing to do for NULL, for a path without a file, and for what is
+ * not a regular file. */
 gufo_status guard_add_path(gufo_guard *guard, const char *path, gufo_error *error);
-/* As what the file with these facts was added.  Sorts nothing: guard_ready comes before.  `guard` may be
- * NULL. */
+/* As what the file with these facts was added.  `guard` may be NULL. */
 guard_role guard_find_file(const gufo_guard *guard, const struct stat *info);
-/* Puts the files in order, so that finding one among many is quick. */
-void guard_ready(gufo_guard *guard);
 
 #endif

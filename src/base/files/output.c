@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,15 +23,34 @@
 
 typedef struct gufo_guard_entry guard_entry;
 
+static int compare(const guard_entry *a, const guard_entry *b)
+{
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->inode != b->inode)
+        return a->inode < b->inode ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static bool is_before(const void *files, size_t row, const void *wanted)
+{
+    return compare((const guard_entry *)files + row, wanted) < 0;
+}
+
+/* At its place in the order. */
 static gufo_status add(gufo_guard *g, guard_entry entry, gufo_error *error)
 {
     guard_entry *list =
         mem_grow(mem_allocator(g->allocator), g->files, g->count, &g->room, sizeof *list);
+    size_t row;
 
     if (list == NULL)
         return fail_memory(error);
+    row = first_row_from(list, g->count, is_before, &entry);
+    memmove(&list[row + 1], &list[row], (g->count - row) * sizeof *list);
+    list[row] = entry;
     g->files = list;
-    g->files[g->count++] = entry;
+    g->count++;
     return GUFO_OK;
 }
 
@@ -44,7 +62,7 @@ static gufo_status add_file(gufo_guard *g, const struct stat *info, guard_role r
                : GUFO_OK;
 }
 
-gufo_status guard_add_fd(gufo_guard *g, int fd, gufo_error *error)
+gufo_status gufo_guard_add_fd(gufo_guard *g, int fd, gufo_error *error)
 {
     struct stat info;
 
@@ -68,34 +86,13 @@ static gufo_status guard_add_place(gufo_guard *g, uint64_t place, const struct s
     return status == GUFO_OK && info != NULL ? add_file(g, info, GUARD_OUTPUT, error) : status;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const guard_entry *first = a, *second = b;
-
-    if (first->device != second->device)
-        return first->device < second->device ? -1 : 1;
-    if (first->inode != second->inode)
-        return first->inode < second->inode ? -1 : 1;
-    return (first->place > second->place) - (first->place < second->place);
-}
-
-static bool before(const void *a, const void *b)
-{
-    return compare(a, b) < 0;
-}
-
-void guard_ready(gufo_guard *g)
-{
-    sort_items(g->files, g->count, sizeof *g->files, before);
-}
-
 static guard_role find(const gufo_guard *g, guard_entry wanted)
 {
-    const guard_entry *found = g != NULL && g->count > 0
-                                   ? bsearch(&wanted, g->files, g->count, sizeof wanted, compare)
-                                   : NULL;
+    size_t count = g != NULL ? g->count : 0;
+    size_t row = count > 0 ? first_row_from(g->files, count, is_before, &wanted) : 0;
 
-    return found != NULL ? found->role : GUARD_NOTHING;
+    return row < count && compare(&g->files[row], &wanted) == 0 ? g->files[row].role
+                                                                : GUARD_NOTHING;
 }
 
 guard_role guard_find_file(const gufo_guard *g, const struct stat *info)
@@ -115,15 +112,6 @@ gufo_status gufo_guard_add_paths(gufo_guard *g, const char *const *paths, size_t
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
         status = guard_add_path(g, paths[i], error);
-    guard_ready(g);
-    return status;
-}
-
-gufo_status gufo_guard_add_fd(gufo_guard *g, int fd, gufo_error *error)
-{
-    gufo_status status = guard_add_fd(g, fd, error);
-
-    guard_ready(g);
     return status;
 }
 
@@ -362,7 +350,6 @@ gufo_status gufo_guard_add_output(gufo_guard *guard, const char *path, gufo_erro
 
     if (status == GUFO_OK)
         status = guard_add_place(guard, o.place, o.exists ? &info : NULL, error);
-    guard_ready(guard);
     output_discard(&o);
     return status;
 }

@@ -169,8 +169,7 @@ static gufo_status check_distinct(const release *r, gufo_error *error)
 
     for (uint64_t i = 0; i < r->job->input_count && status == GUFO_OK; i++)
         if (r->job->inputs[i].source != NULL)
-            status = guard_add_fd(&guard, r->job->inputs[i].source->fd, error);
-    guard_ready(&guard);
+            status = gufo_guard_add_fd(&guard, r->job->inputs[i].source->fd, error);
     for (size_t i = 1; i < guard.count && status == GUFO_OK; i++)
         if (guard.files[i].device == guard.files[i - 1].device &&
             guard.files[i].inode == guard.files[i - 1].inode)

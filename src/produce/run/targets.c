@@ -41,10 +41,9 @@ static gufo_status guard_inputs(const gufo_job *job, const gufo_job_options *opt
     *guard = (gufo_guard){.allocator = &job->allocator};
     for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
         if (job->inputs[i].source != NULL && (all || !job->inputs[i].replaceable))
-            status = guard_add_fd(guard, job->inputs[i].source->fd, error);
+            status = gufo_guard_add_fd(guard, job->inputs[i].source->fd, error);
     for (size_t i = 0; i < options->also_read_count && status == GUFO_OK; i++)
         status = guard_add_path(guard, options->also_read[i], error);
-    guard_ready(guard);
     return status;
 }
 
