@@ -1,6 +1,9 @@
 /* Values from text and JSON, the types of keys, elements of arrays, and tokens by their text. */
 #include "../support/check.h"
 
+#include <locale.h>
+#include <math.h>
+
 /* ---- text ------------------------------------------------------------------------------------- */
 
 static void test_text(void **state)
@@ -27,6 +30,42 @@ static void test_text(void **state)
               rows[i].text, gufo_value_type_name(rows[i].type));
     assert_true(gufo_value_read(GUFO_VALUE_INT16, "-2", &value));
     assert_int_equal(value.as.i, -2);
+}
+
+/* A text of more digits than real_read takes. */
+static const char *long_half(void)
+{
+    static char text[512] = "0.5";
+
+    memset(text + 3, '0', sizeof text - 4);
+    return text;
+}
+
+static void test_floats(void **state)
+{
+    const char *locale = setlocale(LC_NUMERIC, "de_DE.UTF-8"); /* its point is a comma */
+    const struct {
+        gufo_value_type type;
+        const char *text;
+        double value;
+    } rows[] = {{GUFO_VALUE_FLOAT64, "1.5", 1.5},         {GUFO_VALUE_FLOAT64, "-.25", -0.25},
+                {GUFO_VALUE_FLOAT64, "5.e-1", 0.5},       {GUFO_VALUE_FLOAT64, "0.1", 0.1},
+                {GUFO_VALUE_FLOAT64, "inf", HUGE_VAL},    {GUFO_VALUE_FLOAT64, "1e-999", 0},
+                {GUFO_VALUE_FLOAT64, long_half(), 0.5},   {GUFO_VALUE_FLOAT32, long_half(), 0.5},
+                {GUFO_VALUE_FLOAT32, "0.1", (double)0.1f}};
+    gufo_value value;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        check(gufo_value_read(rows[i].type, rows[i].text, &value), "%s", rows[i].text);
+        check(value.as.f == rows[i].value, "%s is %.17g", rows[i].text, value.as.f);
+    }
+    assert_true(gufo_value_read(GUFO_VALUE_FLOAT32, "nan", &value));
+    check(isnan(value.as.f), "nan is %.17g", value.as.f);
+    check_u64(gufo_value_guess("0.5"), GUFO_VALUE_FLOAT32, "its type");
+    (void)setlocale(LC_NUMERIC, "C");
+    if (locale == NULL)
+        skip();
 }
 
 static void test_guess(void **state)
@@ -210,10 +249,11 @@ static void test_tokens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),       cmocka_unit_test(test_guess),
-        cmocka_unit_test(test_json),       cmocka_unit_test(test_json_faults),
-        cmocka_unit_test(test_json_texts), cmocka_unit_test(test_types),
-        cmocka_unit_test(test_elements),   cmocka_unit_test(test_tokens)};
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_guess),       cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json_faults), cmocka_unit_test(test_json_texts),
+        cmocka_unit_test(test_types),       cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_tokens)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "gufo/value.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,15 +80,38 @@ static bool is_named_number(const char *text)
     return strcmp(text, "nan") == 0 || strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0;
 }
 
+/* More digits than real_read takes are for strtod, which wants the point of the thread's locale. */
+static double read_long(const char *text)
+{
+    locale_t own = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(own);
+    double value = strtod(text, NULL);
+
+    (void)uselocale(before);
+    if (own != (locale_t)0)
+        freelocale(own);
+    return value;
+}
+
+/* A decimal, in every locale. */
+static double read_decimal(const char *text)
+{
+    double value;
+
+    return real_read(gufo_str_of(text), &value) ? value : read_long(text);
+}
+
 static bool make_float(gufo_value_type type, const char *text, gufo_value *out)
 {
     bool named = is_named_number(text);
+    double value;
 
     if (!named && !gufo_value_is_decimal(text))
         return false;
+    value = named ? strtod(text, NULL) : read_decimal(text);
     out->type = type;
-    out->as.f = strtod(text, NULL);
-    return named || !isinf(type == GUFO_VALUE_FLOAT32 ? (double)(float)out->as.f : out->as.f);
+    out->as.f = type == GUFO_VALUE_FLOAT32 ? (double)(float)value : value;
+    return named || !isinf(out->as.f);
 }
 
 static bool make_bool(const char *text, gufo_value *out)
@@ -124,7 +148,7 @@ gufo_value_type gufo_value_guess(const char *text)
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
         if (gufo_value_read(tried[i], text, &value))
             return tried[i];
-    if (gufo_value_is_decimal(text) && isfinite(strtod(text, NULL)))
+    if (gufo_value_is_decimal(text) && isfinite(read_decimal(text)))
         return GUFO_VALUE_FLOAT32;
     return GUFO_VALUE_STRING;
 }
