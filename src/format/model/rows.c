@@ -194,7 +194,7 @@ static void choose_pieces(decoding *d)
         d->begin = d->first / v->merged * d->stretch;
         stretches = (d->first + d->rows - 1) / v->merged - d->first / v->merged + 1;
     }
-    d->piece = smaller(d->piece, d->stretch);
+    d->piece = larger(1, smaller(d->piece, d->stretch));
     d->piece_numbers = d->piece / v->type->block_bytes * v->type->block_elements;
     d->pieces = (d->stretch - 1) / d->piece + 1;
     d->piece_count = d->pieces * stretches;
