@@ -91,7 +91,8 @@ typedef struct gufo_move {
  * index of (GUFO_FILE_INPUT: the old one, GUFO_FILE_OUTPUT: the new one).  Signals that end the program
  * must not come meanwhile.
  *   GUFO_E_EXISTS    a file has the new name, without GUFO_SAVE_REPLACE
- *   GUFO_E_ARGUMENT  it is neither a regular file nor a link, or one of the guard
+ *   GUFO_E_ARGUMENT  it is neither a regular file nor a link, or one of the guard, or one that has the
+ *                    old name of another move, too: names are not passed on from file to file
  *   GUFO_E_IO, GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_rename(const gufo_move *moves, size_t count,
                                  const gufo_save_options *options, gufo_error *error);

@@ -13,8 +13,9 @@ extern "C" {
 /* ==== Text ==================================================================================== */
 
 /* Reads text as a number, bool ("true", "false") or string of this type; false if it is not one, or
- * `type` is GUFO_VALUE_ARRAY.  Integers are digits with or without "-"; floats may also be "nan", "inf"
- * and "-inf".  Strings are views of the text.  Any thread. */
+ * `type` is GUFO_VALUE_ARRAY.  Integers are digits with or without "-"; floats have a point in
+ * every locale, and may also be "nan", "inf" and "-inf"; a float32 is rounded to one.  Strings are views
+ * of the text.  Any thread. */
 GUFO_API bool gufo_value_read(gufo_value_type type, const char *text, gufo_value *out);
 /* Reads text as a number of the first of these types that is an integer type and holds it. */
 GUFO_API bool gufo_value_read_integer(const gufo_value_type *types, size_t count, const char *text,
@@ -48,7 +49,7 @@ GUFO_API void gufo_value_texts_free(gufo_value_texts *texts);
 
 /* Reads a JSON value of `type`, or an array of such values, or arrays of arrays: what the command
  * writes with --json, that is integers above 2^53, "nan", "inf" and "-inf" as strings, and bytes that
- * are not UTF-8 as {"base64": "..."}.  Numbers are never read through a double.  What *out refers to is
+ * are not UTF-8 as {"base64": "..."}.  Integers are never read through a double.  What *out refers to is
  * in `bytes`, which is emptied first and belongs to the caller.  `texts`: takes texts among the numbers of
  * an array; NULL: there may be none.  Any thread.  GUFO_E_MALFORMED, with the byte of the text, for text
  * that is not JSON or does not fit the type; GUFO_E_MEMORY. */
