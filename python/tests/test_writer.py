@@ -5,13 +5,15 @@ from __future__ import annotations
 import gc
 import inspect
 import os
+import resource
 import stat
 import struct
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ import gufo
 import gufo._core
 import writer_plans
 from gufo.gguf_writer import GGUFValue, GGUFWriter, TensorInfo, WriterState
+from gufo.output_file import OutputFile
 from gufo.constants import GGMLQuantizationType, GGUFEndian, GGUFValueType, Keys
 
 # structural methods, which do more than add one key
@@ -420,11 +423,200 @@ def test_failure_leaves_the_old_file(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_complete_file_without_close(tmp_path: Path) -> None:
-    script = ("import sys, numpy, gufo\nw = gufo.GGUFWriter(sys.argv[1], 'llama')\n"
-              "w.write_header_to_file(); w.write_kv_data_to_file(); w.write_tensors_to_file()\n")
-    subprocess.run([sys.executable, "-c", script, tmp_path / "m.gguf"], check=True)
+@contextmanager
+def small_disk(size: int) -> Iterator[None]:
+    """Lets no file become larger."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def old_shards(folder: Path) -> list[Path]:
+    paths = [folder / f"m-0000{number}-of-00002.gguf" for number in (1, 2)]
+    for path in paths:
+        path.write_bytes(b"old")
+    return paths
+
+
+def two_shards(folder: Path) -> GGUFWriter:
+    writer = GGUFWriter(folder / "m.gguf", "llama", split_max_tensors=1)
+    for name in "ab":
+        writer.add_tensor(name, np.zeros(5000, np.float32))
+    return writer
+
+
+@pytest.mark.parametrize("way", ["with", "finally", "forgotten"])
+def test_full_disk_leaves_the_old_set(tmp_path: Path, way: str) -> None:
+    paths = old_shards(tmp_path)
+    writer = two_shards(tmp_path)
+    with pytest.raises(OSError, match="too large"), small_disk(8192):
+        if way == "with":
+            with writer:
+                finish(writer)
+        try:
+            finish(writer)
+        finally:
+            if way == "finally":
+                writer.close()
+    writer.close()
+    del writer
+    gc.collect()
+    assert [path.read_bytes() for path in paths] == [b"old", b"old"]
+    assert sorted(tmp_path.iterdir()) == paths
+
+
+def test_full_disk_at_the_end(tmp_path: Path) -> None:
+    [path, _] = paths = old_shards(tmp_path)
+    writer = two_shards(tmp_path)
+    writer.write_header_to_file()
+    assert writer.fout is not None
+    writer.fout[1].write(bytes(100))  # is in the buffer
+    with small_disk(64):
+        with pytest.raises(RuntimeError), writer:
+            raise RuntimeError
+    assert path.read_bytes() == b"old"
+    assert sorted(tmp_path.iterdir()) == paths
+
+
+class FailingArray:
+    """Fails when half of it is written."""
+
+    shape, dtype, nbytes = (8,), np.dtype(np.float32), 32
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self.error = error
+
+    def tofile(self, file: Any) -> None:
+        file.write(bytes(16))
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_close_after_a_failure(tmp_path: Path, error: type[BaseException], one_by_one: bool) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"old")
+    writer = GGUFWriter(path, "llama")
+    array: Any = FailingArray(error)
+    writer.add_tensor("a", array)
+    with pytest.raises(error):
+        try:
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+            if one_by_one:
+                writer.write_ti_data_to_file()
+                writer.write_tensor_data(array)
+            writer.write_tensors_to_file()
+        finally:
+            writer.close()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_close_after_a_value_that_does_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
+    writer = GGUFWriter(path, "llama")
+    writer.add_uint8("some.key", 256)
+    with pytest.raises((struct.error, OverflowError)):
+        try:
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+        finally:
+            writer.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_close_after_data_of_another_size(tmp_path: Path, again: bool) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"old")
+    writer = written(path)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_ti_data_to_file()
+    with pytest.raises(ValueError, match="12 bytes"):
+        writer.write_tensor_data(np.zeros(2, np.float32))
+    if again:
+        writer.write_tensor_data(np.zeros(3, np.float32))
+    writer.close()
+    assert path.read_bytes()[:4] == (b"GGUF" if again else b"old")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_close_of_an_unfinished_file(tmp_path: Path) -> None:
+    """As the reference has it, on which converters of vocabularies depend."""
+    writer = written(tmp_path / "m.gguf")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
     assert (tmp_path / "m.gguf").read_bytes()[:4] == b"GGUF"
+
+
+WITHOUT_CLOSE = """
+import os, sys, numpy, gufo
+writer = gufo.GGUFWriter(sys.argv[1], "llama")
+array = numpy.arange(3, dtype=numpy.float32)
+if sys.argv[2] != "none":
+    writer.add_tensor("a", array)
+writer.write_header_to_file()
+writer.write_kv_data_to_file()
+if sys.argv[2] == "one by one":
+    writer.write_ti_data_to_file()
+    writer.write_tensor_data(array)
+else:
+    writer.write_tensors_to_file()
+"""
+
+
+@pytest.mark.parametrize("tensors", ["none", "all", "one by one"])
+def test_complete_file_without_close(tmp_path: Path, tensors: str) -> None:
+    path = tmp_path / "m.gguf"
+    subprocess.run([sys.executable, "-c", WITHOUT_CLOSE, path, tensors], check=True)
+    reader = gufo.GGUFReader(path)
+    assert [tensor.data.tolist() for tensor in reader.tensors] == [[0, 1, 2]] * (tensors != "none")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+CHILD = """
+import os, sys, gufo
+writer = gufo.GGUFWriter(sys.argv[1], "llama")
+writer.write_header_to_file()
+if sys.argv[2] == "complete":
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+child = os.fork()
+if child == 0:
+    if sys.argv[2] == "with":
+        with writer:
+            sys.exit()
+    sys.exit()
+assert os.waitpid(child, 0)[1] == 0
+assert not os.path.exists(sys.argv[1])
+if sys.argv[2] != "complete":
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+writer.close()
+"""
+
+
+@pytest.mark.parametrize("state", ["half", "complete", "with"])
+def test_child_leaves_the_file_to_its_parent(tmp_path: Path, state: str) -> None:
+    path = tmp_path / "m.gguf"
+    subprocess.run([sys.executable, "-c", CHILD, path, state], check=True)
+    assert list(gufo.GGUFReader(path).fields)[-1] == "general.architecture"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_path_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    ignored: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    with pytest.raises(TypeError):
+        OutputFile(None)  # type: ignore[arg-type]
+    gc.collect()
+    assert ignored == []
 
 
 def test_pipe(tmp_path: Path) -> None:

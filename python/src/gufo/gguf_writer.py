@@ -16,6 +16,7 @@ import logging
 import os
 import sys
 import tempfile
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
 from math import prod
@@ -84,6 +85,8 @@ class GGUFWriter(WriterMethods):
     ) -> None:
         self.fout = None
         self.state = WriterState.NO_FILE
+        self._complete = False
+        self._refused = False  # the last array did not fit its tensor
         self.path = Path(path) if path else None
         self.arch = arch
         self.endianess = endianess
@@ -113,9 +116,10 @@ class GGUFWriter(WriterMethods):
 
     def __del__(self) -> None:
         # programs that forget close() get their file, if it is complete
-        if getattr(self, "fout", None) is None:
+        files = getattr(self, "fout", None)
+        if files is None or not all(file.is_own() for file in files):
             return
-        if self.state is WriterState.WEIGHTS and not any(self.tensors):
+        if self._complete:
             self.close()
         else:
             self._discard()
@@ -349,26 +353,29 @@ class GGUFWriter(WriterMethods):
         self.open_output_file(path)
         files = self._files(WriterState.EMPTY)
         self.add_shard_kv_data()
-        for file, tensors, kv_data in zip(files, self.tensors, self.kv_data):
-            # the magic reads "GGUF" in either byte order
-            file.write(GGUF_MAGIC.to_bytes(4, "little") + self._packer.u32(GGUF_VERSION)
-                       + self._packer.u64(len(tensors)) + self._packer.u64(len(kv_data)))
-        self.flush()
+        with self._writing():
+            for file, tensors, kv_data in zip(files, self.tensors, self.kv_data):
+                # the magic reads "GGUF" in either byte order
+                file.write(GGUF_MAGIC.to_bytes(4, "little") + self._packer.u32(GGUF_VERSION)
+                           + self._packer.u64(len(tensors)) + self._packer.u64(len(kv_data)))
+            self.flush()
         self.state = WriterState.HEADER
 
     def write_kv_data_to_file(self) -> None:
         files = self._files(WriterState.HEADER)
-        for file, kv_data in zip(files, self.kv_data):
-            file.write(b"".join(self._packer.entry(key, val.value, val.type, val.sub_type)
-                                for key, val in kv_data.items()))
-        self.flush()
+        with self._writing():
+            for file, kv_data in zip(files, self.kv_data):
+                file.write(b"".join(self._packer.entry(key, val.value, val.type, val.sub_type)
+                                    for key, val in kv_data.items()))
+            self.flush()
         self.state = WriterState.KV_DATA
 
     def write_ti_data_to_file(self) -> None:
         files = self._files(WriterState.KV_DATA)
-        for file, tensors in zip(files, self.tensors):
-            file.write(self._tensor_infos(tensors))
-        self.flush()
+        with self._writing():
+            for file, tensors in zip(files, self.tensors):
+                file.write(self._tensor_infos(tensors))
+            self.flush()
         self.state = WriterState.TI_DATA
 
     def _tensor_infos(self, tensors: dict[str, TensorInfo]) -> bytes:
@@ -391,20 +398,23 @@ class GGUFWriter(WriterMethods):
         if shard is None:
             raise ValueError("all tensors have their data already")
         name, info = next(iter(self.tensors[shard].items()))
-        if info.nbytes != tensor.nbytes:
+        self._refused = info.nbytes != tensor.nbytes
+        if self._refused:
             raise ValueError(f"tensor {name!r} has {info.nbytes} bytes, not {tensor.nbytes}")
         del self.tensors[shard][name]
-        self.write_padding(files[shard], files[shard].tell())
-        _write_array(tensor, files[shard])
-        self.write_padding(files[shard], tensor.nbytes)
+        with self._writing():
+            self.write_padding(files[shard], files[shard].tell())
+            _write_array(tensor, files[shard])
+            self.write_padding(files[shard], tensor.nbytes)
         self.state = WriterState.WEIGHTS
+        self._complete = not any(self.tensors)
 
     def write_tensors_to_file(self, *, progress: bool = False) -> None:
         self.write_ti_data_to_file()
         files = self._files(WriterState.TI_DATA)
-        if self.temp_file is not None:
-            self.temp_file.seek(0)
-        with _Progress(progress, self.tensors) as bars:
+        with self._writing(), _Progress(progress, self.tensors) as bars:
+            if self.temp_file is not None:
+                self.temp_file.seek(0)
             for file, tensors in zip(files, self.tensors):
                 bars.next_shard(tensors)
                 self.write_padding(file, file.tell())
@@ -412,10 +422,11 @@ class GGUFWriter(WriterMethods):
                     self._write_data(name, info, file)
                     self.write_padding(file, info.nbytes)
                     bars.update(info.nbytes)
+            self.flush()
         if self.temp_file is not None:
             self.temp_file.close()
-        self.flush()
         self.state = WriterState.WEIGHTS
+        self._complete = True
 
     def _write_data(self, name: str, info: TensorInfo, file: OutputFile) -> None:
         if self.temp_file is not None:
@@ -435,15 +446,30 @@ class GGUFWriter(WriterMethods):
                 file.flush()
 
     def close(self) -> None:
-        """Gives the files their names."""
-        if self.fout is not None:
+        """Gives the files their names; those of a writer that has failed are gone."""
+        if self.fout is None:
+            return
+        if self._refused:
+            self._discard()
+            return
+        with self._writing():
             close_all(self.fout)
-            self.fout = None
+        self.fout = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Discards the files where it fails: close() in a `finally` must not name half a file."""
+        try:
+            yield
+        except BaseException:
+            self._discard()
+            raise
 
     def _discard(self) -> None:
-        for file in self.fout or ():
-            file.discard()
-        self.fout = None
+        files, self.fout = self.fout or [], None
+        with ExitStack() as stack:  # all of them, even if one fails
+            for file in files:
+                stack.callback(file.discard)
 
     def _files(self, *states: WriterState) -> list[OutputFile]:
         self._expect(*states)

@@ -18,9 +18,11 @@ from typing import Any, Sequence
 class OutputFile(io.BufferedWriter):
     """A binary file to write; `name` is the final name."""
 
+    temporary: str | None = None
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.process = os.getpid()
         self.target = os.path.realpath(path)
-        self.temporary: str | None = None
         super().__init__(self._open())
 
     def _open(self) -> io.FileIO:
@@ -64,13 +66,18 @@ class OutputFile(io.BufferedWriter):
         self.finish()
         self.rename()
 
+    def is_own(self) -> bool:
+        """Whether this process opened it; a child of fork leaves the file to its parent."""
+        return self.process == os.getpid()
+
     def discard(self) -> None:
         """Removes what was written; a file of the final name stays as it is."""
-        if not self.closed:
-            super().close()
-        if self.temporary is not None:
-            os.unlink(self.temporary)
-            self.temporary = None
+        temporary, self.temporary = self.temporary, None
+        try:
+            if temporary is not None and self.is_own():
+                Path(temporary).unlink(missing_ok=True)
+        finally:
+            self.raw.close()  # without a flush, which a full disk refuses
 
     def __del__(self) -> None:
         if self.temporary is not None:
