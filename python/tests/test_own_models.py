@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import io
 import os
+import subprocess
+import sys
 import weakref
 from pathlib import Path
 
@@ -68,6 +70,23 @@ def test_lenient(path: Path) -> None:
     assert any(finding.severity == "error" for finding in gufo.validate(path))
 
 
+VALIDATE = """
+import sys, gufo
+source = {"path": sys.argv[2], "descriptor": 0, "file": sys.stdin}[sys.argv[1]]
+print(*(finding.rule for finding in gufo.validate(source)))
+"""
+
+
+@pytest.mark.parametrize("data", [WHOLE, WHOLE[:-1000], b"no GGUF file"], ids=["good", "cut", "other"])
+@pytest.mark.parametrize("way", ["path", "descriptor", "file"])
+def test_validate_a_pipe(way: str, data: bytes) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", VALIDATE, way, "/dev/stdin"], input=data, capture_output=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode().split() == [finding.rule for finding in gufo.validate(data)]
+
+
 def test_keys_of_any_bytes() -> None:
     data = making.gguf([(b"general.\xff\xfe", "string", b"text")], [])
     model = gufo.open(data, lenient=True)
@@ -101,6 +120,36 @@ def test_arrays_outlive_the_model(path: Path) -> None:
     gc.collect()
     assert array[0, 1] == 1.0
     assert not array.flags.writeable
+
+
+def test_tensors_outlive_a_new_file(path: Path) -> None:
+    with gufo.open(path) as model:
+        tensor = model.tensors["output.weight"]
+        array = tensor.numpy()
+        with model.edit() as edit:
+            edit.remove_tensor("output_norm.weight")
+        assert tensor.numpy().tolist() == array.tolist()
+        assert model.tensors["output.weight"].numpy().tolist() == array.tolist()
+        tensor = model.tensors["output.weight"]
+        with model.edit() as edit:
+            edit.remove_tensor("token_embd.weight")
+        with pytest.raises(ValueError, match="closed"):
+            tensor.numpy()
+
+
+def test_reload_keeps_the_options(path: Path) -> None:
+    for model in (gufo.open(path, lenient=True, name="a name"), gufo.open(path, metadata_only=True, mapped=False)):
+        name = model.name
+        path.write_bytes(WHOLE[:-1000])
+        model.reload()
+        assert model.name == name and len(model.tensors) == 21
+        path.write_bytes(WHOLE)
+    with gufo.open(path) as model:
+        model.quantize(path.parent / "set.gguf", "COPY", split_tensors=8)
+    first = next(path.parent.glob("set-00001*"))
+    with gufo.open(first, single=True) as model:
+        model.reload()
+        assert len(model.tensors) == 8
 
 
 def test_weak_references(path: Path) -> None:

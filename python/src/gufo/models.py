@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
@@ -114,8 +116,11 @@ class Tensor:
     def __init__(self, model: Model, index: int, row: tuple[Any, ...]) -> None:
         name, type_id, dims, elements, offset, size, info_offset, shard = row
         self.model = model
+        # of now: Model.reload gives the model another one, whose tensors may differ
+        self._core = model.core
+        self._order = ">" if model.byte_order == "big" else "<"
         self.index = index
-        self.name = text_of(name)
+        self.name: str = text_of(name)
         self.type_id: int = type_id
         self.shape = tuple(reversed(dims))
         self.elements: int = elements
@@ -143,7 +148,7 @@ class Tensor:
         >>> model.tensors["blk.0.attn_q.weight"].data.nbytes
         4096
         """
-        return memoryview(self.model.core.data(self.index))
+        return memoryview(self._core.data(self.index))
 
     def numpy(
         self,
@@ -175,8 +180,7 @@ class Tensor:
         shape = self.shape if rows is None else (count, columns)
         plain = DTYPES.get(self.type)
         if plain is not None:
-            order = ">" if self.model.byte_order == "big" else "<"
-            array = np.frombuffer(self.data, dtype=np.dtype(order + plain))
+            array = np.frombuffer(self.data, dtype=np.dtype(self._order + plain))
             array = array[first * columns : (first + count) * columns].reshape(shape)
         else:
             array = self._decode(first, count, columns, threads, progress).reshape(shape)
@@ -191,7 +195,7 @@ class Tensor:
 
         out = np.empty(count * columns, dtype=np.float32)
         with shown(progress, self.name) as call:
-            self.model.core.decode(self.index, first, count, out, threads, call)
+            self._core.decode(self.index, first, count, out, threads, call)
         return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -328,9 +332,18 @@ class Model(Mapping[str, Value]):
     True
     """
 
-    def __init__(self, core: _core.Model, source: object = None, kind: str | None = None) -> None:
+    def __init__(
+        self,
+        core: _core.Model,
+        source: object = None,
+        kind: str | None = None,
+        flags: int = 0,
+        name: str | None = None,
+    ) -> None:
         self._source = source
         self._kind = kind
+        self._flags = flags
+        self._name = name
         self._take(core)
 
     def _take(self, core: _core.Model) -> None:
@@ -627,14 +640,16 @@ class Model(Mapping[str, Value]):
         return Edit(self.path, model=self, **options)
 
     def reload(self) -> None:
-        """Opens the file again.  Arrays that are views of it keep the old one.
+        """Opens the file again, with the options that `open` had.
+
+        Arrays that are views of it, and their tensors, keep the old one.
 
         >>> model.reload()
         """
-        if self.path is None:
-            raise ValueError("only a file that was opened by its path can be opened again")
+        if self.path is None or self._kind is not None:
+            raise ValueError("only a GGUF file that was opened by its path can be opened again")
         self.release()
-        self._take(_core.open(self.path))
+        self._take(_core.open(self.path, flags=self._flags, name=self._name))
 
     def release(self) -> None:
         """Lets go of the file where no array is a view of it.
@@ -716,6 +731,28 @@ def content_of(source: Any) -> Any:
     return source
 
 
+def is_stream(source: Any) -> bool:
+    """Whether it can be read only once: a pipe, or a device."""
+    by_name = is_path(source) or isinstance(source, int)
+    if not by_name and not hasattr(source, "fileno"):
+        return False
+    try:
+        mode = os.stat(source if by_name else source.fileno()).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def whole(source: Any) -> Any:
+    """What can be opened more than once."""
+    content = content_of(source)
+    if not is_stream(content):
+        return content
+    opened = content if is_path(content) or isinstance(content, int) else content.fileno()
+    with io.open(opened, "rb", closefd=is_path(content)) as file:
+        return file.read()
+
+
 def open(
     source: Any,
     *,
@@ -752,7 +789,8 @@ def open(
             raise missing("models of training frameworks, which a folder is")
         return open_folder(source) if lenient else open_foreign(source, "checkpoint")
     try:
-        return Model(_core.open(content_of(source), flags=flags, name=name), source)
+        core = _core.open(content_of(source), flags=flags, name=name)
+        return Model(core, source, flags=flags, name=name)
     except _core.Error as error:
         found = foreign(source) if error.code == "not GGUF" and is_path(source) else None
         if found is None:
@@ -763,6 +801,8 @@ def open(
 def validate(source: Any, level: str = "model") -> Findings:
     """Reports everything that is wrong with a file, even one that does not open.
 
+    A pipe or a device is read to its end first, and kept in memory.
+
     >>> gufo.validate(b"no GGUF file")[0].name
     'magic'
     >>> gufo.validate(path).errors
@@ -770,7 +810,7 @@ def validate(source: Any, level: str = "model") -> Findings:
     """
     if isinstance(source, Model):
         return source.validate(level)
-    content = content_of(source)
+    content = whole(source)
     found = Findings(_core.validate(content))
     if found.errors:
         return found
