@@ -136,6 +136,36 @@ def test_as_a_mapping(path: Path) -> None:
         edit["a.b"]
 
 
+def test_texts_that_are_no_text(path: Path) -> None:
+    bad: making.Entries = [(key, "string", b"\xff") for key in ("general.architecture", "my.a", "my.b", "my.c")]
+    path.write_bytes(making.gguf(bad, []))
+    with gufo.edit(path) as edit:
+        assert "my.a" in edit and "my.z" not in edit and 5 not in edit
+        edit["my.a"] = "text"
+        for call in (lambda: edit["my.b"], lambda: edit.pop("my.b")):
+            with pytest.raises(UnicodeDecodeError):
+                call()
+        assert edit.pop("my.b", None) is None and "my.b" not in edit
+        del edit["my.c"]
+        with pytest.raises(KeyError):
+            edit.pop("my.c")
+        edit["general.architecture"] = "llama"
+    with gufo.open(path) as model:
+        assert model["my.a"] == "text" and model.architecture == "llama"
+        assert "my.b" not in model and "my.c" not in model
+
+
+def test_arrays_that_were_empty(path: Path) -> None:
+    with gufo.edit(path) as edit:
+        edit.set("my.a", [], "array[array[uint8]]")
+        edit.set("my.b", [[]], "array[array[uint8]]")
+    with gufo.edit(path) as edit:
+        edit["my.a"] = [["x"], []]
+        edit["my.b"] = [[1, 2], []]
+    with gufo.open(path) as model:
+        assert model["my.a"] == [["x"], []] and model["my.b"] == [[1, 2], []]
+
+
 def test_same_bytes(path: Path, tmp_path: Path) -> None:
     with gufo.edit(path, output=tmp_path / "ours.gguf") as edit:
         edit["general.name"] = "Other"

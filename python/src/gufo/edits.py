@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gufo import _core
 from gufo.given import typed
-from gufo.models import Findings, Path, Value, bytes_of, text_of
+from gufo.models import ARRAY, Findings, Path, Value, bytes_of, text_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Change", "Edit", "EditPlan", "edit", "recover"]
 
+ABSENT = object()
 IN_PLACE = {"if safe": 0, "always": 1, "never": 2}
 
 
@@ -134,10 +135,37 @@ class Edit(MutableMapping[str, Value]):
         >>> gufo.open(copy).entry("my.number").type
         'uint8'
         """
-        old = self._core.find(bytes_of(key))
-        architecture = self.get("general.architecture", "")
-        types, plain = typed(key, value, type, old[0] if old else None, str(architecture))
+        old = self._core.types(bytes_of(key))
+        if old is not None and old[-1] == ARRAY:
+            old = None  # of an empty array of arrays, whose elements have no type
+        try:
+            architecture = str(self.get("general.architecture", ""))
+        except UnicodeDecodeError:
+            architecture = ""
+        types, plain = typed(key, value, type, old, architecture)
         self._core.set(bytes_of(key), types, plain)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self._core.types(bytes_of(key)) is not None
+
+    def pop(self, key: str, default: Any = ABSENT) -> Any:
+        """Removes a key and returns its value; `default` without one, and for bytes that are not
+        text.
+
+        >>> with gufo.edit(copy) as edit:
+        ...     edit["my.number"] = 7
+        ...     edit.pop("my.number"), edit.pop("my.number", None)
+        (7, None)
+        """
+        try:
+            value: Any = self[key]
+        except (KeyError, UnicodeDecodeError):
+            if default is ABSENT:
+                raise
+            value = default
+        if key in self:
+            del self[key]
+        return value
 
     def __delitem__(self, key: str) -> None:
         if not self._core.remove(bytes_of(key), False):
