@@ -213,6 +213,7 @@ def test_two_at_once(path: Path, tmp_path: Path) -> None:
 
 # ---- models in other formats ---------------------------------------------------------------------
 
+LEGACY = "gptj.bin"
 needs_import = pytest.mark.skipif("import" not in gufo._core.features, reason="a minimal build")
 
 
@@ -224,6 +225,27 @@ def test_convert(tmp_path: Path, type: str | None) -> None:
     command("convert", "--no-vocab", folder, tmp_path / "theirs.gguf", type or "auto")
     assert (tmp_path / "ours.gguf").read_bytes() == (tmp_path / "theirs.gguf").read_bytes()
     assert job.files[0].path == str(tmp_path / "ours.gguf")
+
+
+@needs_import
+def test_convert_over_an_older_result(tmp_path: Path, seeds: Path) -> None:
+    folder = making.checkpoint(tmp_path / "checkpoint")
+    legacy = tmp_path / "legacy"
+    legacy.mkdir()
+    source = seeds.parent / "seeds_legacy" / LEGACY
+    (legacy / LEGACY).write_bytes(source.read_bytes())
+    (legacy / "notes.txt").write_bytes(b"old")
+    for input, output in ((folder, folder / "out.gguf"), (legacy / LEGACY, legacy / "out.gguf"),
+                          (legacy / LEGACY, legacy / "notes.txt")):  # fmt: skip
+        options = {"no_vocabulary": True} if input == folder else {}
+        output.write_bytes(b"old")
+        with pytest.raises(FileExistsError):
+            gufo.convert(input, output, **options)
+        gufo.convert(input, output, replace=True, **options)
+        assert output.read_bytes()[:4] == b"GGUF"
+    with pytest.raises(gufo.Error):
+        gufo.convert(legacy / LEGACY, legacy / LEGACY, replace=True)
+    assert (legacy / LEGACY).read_bytes() == source.read_bytes()
 
 
 @needs_import
@@ -241,6 +263,9 @@ def test_folder(tmp_path: Path) -> None:
     assert model.tensors["blk.1.ffn_down.weight"].numpy().astype("<f2").tobytes()[-2:] == stored
     with pytest.raises(ValueError):
         model.edit()
+    with pytest.raises(ValueError):
+        model.reload()
+    assert not model.closed
     with pytest.raises(gufo.Error):
         model.quantize(folder / "config.json", "Q8_0", replace=True)
 

@@ -145,9 +145,16 @@ def files_of(model: Model) -> list[bytes]:
     origin = model.origin
     if origin is None or model.path is None:
         return []
-    folder = model.path if os.path.isdir(model.path) else os.path.dirname(model.path) or "."
-    beside = [entry.path for entry in os.scandir(folder) if entry.is_file()]
-    return [os.fsencode(path) for path in {*origin["parts"], *beside}]
+    paths = set(origin["parts"])
+    if origin["kind"] == "checkpoint":
+        folder = model.path if os.path.isdir(model.path) else os.path.dirname(model.path) or "."
+        # a GGUF file beside it is a result
+        paths.update(
+            entry.path
+            for entry in os.scandir(folder)
+            if entry.is_file() and not entry.name.endswith(".gguf")
+        )
+    return [os.fsencode(path) for path in paths]
 
 
 # ---- jobs ----------------------------------------------------------------------------------------
