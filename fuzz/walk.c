@@ -167,7 +167,7 @@ static void walk_metadata(const gufo_model *file)
         must(gufo_str_equal(found.key, entry.key), "the key that is found is the one asked for");
         walk_value(&entry.value, 0);
     }
-    must(!gufo_model_entry_at(file, count, &entry), "there is no entry past the count");
+    must(!gufo_model_entry_at(file, count, &entry), "no index past the count finds an entry");
     must(!gufo_model_find(file, "no.such.key", &entry) ||
              gufo_str_equal(entry.key, gufo_str_of("no.such.key")),
          "a key that is absent is not found");
@@ -252,7 +252,7 @@ static void walk_tensors(const gufo_model *file, bool strict)
         if (i < MOST_STATS && tensor.available <= MOST_BYTES)
             walk_stats(file, &tensor, strict);
     }
-    must(!gufo_model_tensor_at(file, count, &tensor), "there is no tensor past the count");
+    must(!gufo_model_tensor_at(file, count, &tensor), "no index past the count finds a tensor");
 }
 
 static void check_finding(void *context, const gufo_finding *finding)

@@ -203,7 +203,7 @@ static PyObject *swap(PyObject *module, PyObject *args)
     type = type_by_id(id);
     well = type != NULL;
     if (well && type->block_bytes != 0 && (size_t)blocks.len % type->block_bytes != 0) {
-        PyErr_Format(PyExc_ValueError, "%zd bytes are no whole blocks of %s", blocks.len,
+        PyErr_Format(PyExc_ValueError, "%zd bytes are not whole blocks of %s", blocks.len,
                      type->name);
         well = false;
     }

@@ -128,7 +128,7 @@ typedef struct core_model {
     PyObject_HEAD
     PyObject *weak;     /* list of weak references */
     gufo_model *model;  /* NULL when it is closed */
-    core_source source; /* of which the memory belongs to the model */
+    core_source source; /* its memory belongs to the model */
     PyObject *keeps;    /* what else must live as long, or NULL */
     Py_ssize_t users;   /* views of its bytes, and calls that run without the GIL */
 } core_model;

@@ -304,7 +304,7 @@ static bool level_of(PyObject *args, gufo_level *level)
     if (!PyArg_ParseTuple(args, "s", &name))
         return false;
     if (!gufo_level_by_name(name, level))
-        PyErr_Format(PyExc_ValueError, "there is no level '%s'", name);
+        PyErr_Format(PyExc_ValueError, "'%s' is not a level", name);
     return !PyErr_Occurred();
 }
 

@@ -37,7 +37,7 @@ const gufo_element_type *fields_type(PyObject *name)
     const gufo_element_type *type = text != NULL ? gufo_element_type_by_name(text) : NULL;
 
     if (text != NULL && type == NULL)
-        PyErr_Format(PyExc_ValueError, "there is no element type %R", name);
+        PyErr_Format(PyExc_ValueError, "%R is not an element type", name);
     return type;
 }
 

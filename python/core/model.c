@@ -350,7 +350,7 @@ static bool array_of(PyObject *object, Py_ssize_t index, gufo_entry *entry)
         return false;
     if (entry->value.type == GUFO_VALUE_ARRAY)
         return true;
-    PyErr_Format(PyExc_TypeError, "entry %zd is no array", index);
+    PyErr_Format(PyExc_TypeError, "entry %zd is not an array", index);
     return false;
 }
 

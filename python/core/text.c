@@ -143,7 +143,7 @@ static PyObject *vocab_token(PyObject *object, PyObject *argument)
     if (PyErr_Occurred())
         return NULL;
     if (id > UINT32_MAX || !gufo_vocab_token(((vocab_object *)object)->vocab, (uint32_t)id, &token))
-        return PyErr_Format(PyExc_IndexError, "there is no token %lu", id);
+        return PyErr_Format(PyExc_IndexError, "the vocabulary has no token %lu", id);
     return Py_BuildValue("y#diI", token.text.data, (Py_ssize_t)token.text.len, (double)token.score,
                          (int)token.type, (unsigned)token.attributes);
 }

@@ -55,7 +55,7 @@ PyObject *core_value(PyObject *module, const gufo_value *value)
     case GUFO_VALUE_ARRAY:
         return elements(module, &value->as.array, 0, value->as.array.count);
     }
-    PyErr_Format(PyExc_ValueError, "%d is no type of values", (int)value->type);
+    PyErr_Format(PyExc_ValueError, "%d is not a type of values", (int)value->type);
     return NULL;
 }
 

@@ -14,7 +14,7 @@ try:
     from hypothesis import settings
 except ImportError:
     pass
-else:  # the same examples each time; a loaded machine is no fault
+else:  # the same examples each time; a loaded machine is not a fault
     settings.register_profile("gufo", derandomize=True, database=None, deadline=None)
     settings.load_profile("gufo")
 

@@ -20,7 +20,7 @@ class NoConfig:
 
     @staticmethod
     def from_pretrained(*_: Any, **__: Any) -> Any:
-        raise RuntimeError("there is no such class")
+        raise RuntimeError("the class is not known")
 
 
 class Tokenizer:

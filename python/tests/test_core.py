@@ -121,7 +121,7 @@ def test_index_and_room(content):
         for index in (-1, 2, 2**62):
             with pytest.raises(IndexError):
                 call(index)
-    with pytest.raises(TypeError, match="no array"):
+    with pytest.raises(TypeError, match="not an array"):
         model.strings(0)
     with pytest.raises(IndexError):
         model.decode(0, 1, 2, numpy.zeros(4, numpy.float32))

@@ -34,7 +34,7 @@ def bytes_in(size: Size) -> int:
         return int(size)
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", size, re.ASCII | re.IGNORECASE)
     if match is None:
-        raise ValueError(f"{size!r} is no size: write a number of bytes, 24GiB or 24G")
+        raise ValueError(f"{size!r} is not a size: write a number of bytes, 24GiB or 24G")
     number, prefix, binary = match.groups()
     return int(float(number) * (BINARY if binary else PREFIXES)[prefix.lower()])
 

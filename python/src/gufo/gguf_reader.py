@@ -530,7 +530,7 @@ class GGUFReader:
             return
         self.alignment = field.parts[-1][0]
         if self.alignment & (self.alignment - 1) != 0:
-            text = f"general.alignment is {self.alignment}, which is no power of two"
+            text = f"general.alignment is {self.alignment}, which is not a power of two"
             raise _fault(ReaderValueError, text, field.offset)
 
     def _refuse_unknown_types(self) -> None:

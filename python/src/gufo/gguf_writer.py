@@ -131,7 +131,7 @@ class GGUFWriter(WriterMethods):
         vtype = GGUFValueType(vtype)
         check_type(key, val, vtype)
         if any(key in kv_data for kv_data in self.kv_data):
-            logger.warning("The key %r is there already; it gets the new value %.200r of type %s",
+            logger.warning("The key %r exists; it gets the new value %.200r of type %s",
                            key, val, vtype.name)
         self.kv_data[0][key] = GGUFValue(val, vtype, sub_type)
 
@@ -224,7 +224,7 @@ class GGUFWriter(WriterMethods):
     ) -> None:
         self._expect(WriterState.NO_FILE)
         if any(name in tensors for tensors in self.tensors):
-            raise ValueError(f"the tensor name {name!r} is there already")
+            raise ValueError(f"the tensor name {name!r} exists")
         dtype = _tensor_type(name, tensor_dtype) if raw_dtype is None else raw_dtype
         if raw_dtype is not None and tensor_dtype == np.uint8:
             from .quants import quant_shape_from_byte_shape

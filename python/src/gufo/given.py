@@ -23,7 +23,7 @@ def types_named(name: str) -> tuple[int, ...]:
         inner = inner[len("array[") : -1]
     if inner not in VALUE_TYPES or inner == "array":
         raise ValueError(
-            f"there is no type {name!r}: types are {', '.join(VALUE_TYPES[:9])}, ... and array[TYPE]"
+            f"{name!r} is not a type: types are {', '.join(VALUE_TYPES[:9])}, ... and array[TYPE]"
         )
     return (*types, VALUE_TYPES.index(inner))
 
@@ -72,7 +72,7 @@ def guessed(value: Any) -> tuple[int, ...]:
         return (STRING,)
     if is_list(value):
         return (ARRAY, *guessed_element(value))
-    raise TypeError(f"{type(value).__name__} is no metadata value")
+    raise TypeError(f"{type(value).__name__} is not a metadata value")
 
 
 def plain(value: Any) -> tuple[Any, str | None]:
@@ -84,7 +84,7 @@ def plain(value: Any) -> tuple[Any, str | None]:
         return value.tolist(), None
     name = "bool" if dtype.kind == "b" else str(dtype.newbyteorder("="))
     if name not in VALUE_TYPES:
-        raise TypeError(f"{dtype} is no type of metadata")
+        raise TypeError(f"{dtype} is not a type of metadata")
     if value.ndim == 0:
         return value.item(), name
     if value.ndim > 1:

@@ -285,7 +285,7 @@ def _front_matter(path: Path) -> str:
         return ""
     end = lines.index("---", 1) if "---" in lines[1:] else len(lines)
     text = "".join(f"{line}\n" for line in lines[1:end])
-    # Norway's code is no boolean, and cards have tabs.
+    # Norway's code is not a boolean, and cards have tabs.
     return text.replace("- no\n", '- "no"\n').replace("\t", "  ")
 
 
@@ -302,5 +302,5 @@ def _yaml_object(text: str, path: Path) -> dict[str, Any]:
     if isinstance(card, dict):
         return card
     if card is not None:
-        logger.error("%s: the front matter is no mapping; it is not used", path)
+        logger.error("%s: the front matter is not a mapping and is not used", path)
     return {}

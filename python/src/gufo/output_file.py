@@ -1,7 +1,7 @@
 """Files that take their name when they are complete.
 
 Until then the bytes are in a file beside the target, so that whoever opens the target finds the
-old file or the new one, never half of it.  A target that exists and is no regular file (a pipe, a
+old file or the new one, never half of it.  A target that exists and is not a regular file (a pipe, a
 device) is written directly.
 """
 

@@ -97,7 +97,7 @@ class SpecialVocab:
             if len(parts) == 2:
                 self.merges.append(" ".join(parts))
             else:
-                logger.warning("%s: line %d is no merge of two tokens", file, number)
+                logger.warning("%s: line %d is not a merge of two tokens", file, number)
         return True
 
     def _set_special_token(self, typ: str, tid: Any) -> None:

@@ -37,7 +37,7 @@ class TensorNameMap:
                     self.mapping[name.replace("{bid}", block)] = found
 
     def get_type_and_name(self, key: str, try_suffixes: Iterable[str] = ()) -> tuple[MODEL_TENSOR, str] | None:
-        """The tensor, and its name with the suffix that the key has; None where the key is no name."""
+        """The tensor, and its name with the suffix that the key has; None where the key is not a name."""
         found = self.mapping.get(key)
         if found is not None:
             return found

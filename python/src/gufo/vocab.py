@@ -134,7 +134,7 @@ class SentencePieceVocab(_Counted, Vocab):
         else:
             self.fname_tokenizer = base_path.parent / "tokenizer.model"
             if not self.fname_tokenizer.exists():
-                raise FileNotFoundError(f"there is no tokenizer.model in {base_path} or above it")
+                raise FileNotFoundError(f"tokenizer.model is neither in {base_path} nor in the folder above")
         self.sentencepiece_tokenizer = package.SentencePieceProcessor()
         self.sentencepiece_tokenizer.LoadFromFile(str(self.fname_tokenizer))
         base = self.sentencepiece_tokenizer.vocab_size()
@@ -253,7 +253,7 @@ class MistralVocab(Vocab):
             return int(self.tokenizer._vocab.index(token))
         special = self.tokenizer._special_tokens_reverse_vocab
         if token not in special:
-            raise ValueError(f"{token!r} is no special token of {self.fname_tokenizer}")
+            raise ValueError(f"{token!r} is not a special token of {self.fname_tokenizer}")
         return int(special[token])
 
     @property
@@ -347,7 +347,7 @@ def _bpe_tokens(tokenizer: dict[str, Any]) -> tuple[dict[str, int], dict[str, in
     model = tokenizer["model"]
     decoder = (tokenizer.get("decoder") or {}).get("type")
     if model["type"] != "BPE" or model.get("byte_fallback", False) or decoder != "ByteLevel":
-        raise FileNotFoundError("tokenizer.json is no byte-level BPE tokenizer")
+        raise FileNotFoundError("tokenizer.json is not a byte-level BPE tokenizer")
     vocab: dict[str, int] = model["vocab"]
     # an added token may be in the vocabulary as well
     return vocab, {token["content"]: token["id"] for token in tokenizer.get("added_tokens") or []

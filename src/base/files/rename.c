@@ -67,7 +67,8 @@ static bool replaces(const renaming *r)
     return (r->options->flags & GUFO_SAVE_REPLACE) != 0;
 }
 
-static bool is_there(const char *path)
+/* A name that cannot be looked at counts: it must not be replaced. */
+static bool may_be_there(const char *path)
 {
     struct stat info;
 
@@ -212,10 +213,10 @@ static gufo_status give_name(moved *m, gufo_error *error)
     if (m->linked)
         return GUFO_OK;
     if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK)
-        m->renamed = !is_there(m->move->to) && disk_rename(m->move->from, m->move->to) == 0;
+        m->renamed = !may_be_there(m->move->to) && disk_rename(m->move->from, m->move->to) == 0;
     if (m->renamed)
         return GUFO_OK;
-    return errno == EEXIST || is_there(m->move->to)
+    return errno == EEXIST || may_be_there(m->move->to)
                ? refuse(error, GUFO_E_EXISTS, "exists already")
                : fail_io(error, errno, "cannot rename the file to this name");
 }
@@ -297,7 +298,7 @@ static void put_back(renaming *r, gufo_error *error)
     for (size_t i = r->count; i-- > 0;) {
         moved *m = &r->list[i];
 
-        if (m->is_aside && (is_there(m->move->to) || disk_rename(m->aside, m->move->to) != 0))
+        if (m->is_aside && (may_be_there(m->move->to) || disk_rename(m->aside, m->move->to) != 0))
             add_to_message(error, "; the file that had the new name is now ", m->aside);
     }
     sync_folder(r);

@@ -6,6 +6,7 @@
  *     index.c      names to numbers; keys and names that occur twice: while walking, and at its end
  *     extents.c    places of data: sizes, order, overlaps, the end of the file
  *     open.c       all of them in a row, for each kind of source; the alignment, which an entry sets
+ *     opening.c    progress, and stopping
  *     access.c     what others ask of an open file; sizes of tensors
  *
  * All of them report faults to `file_fault`, which knows whether the file is being opened strictly
@@ -14,11 +15,26 @@
 #ifndef GUFO_FORMAT_FILE_H
 #define GUFO_FORMAT_FILE_H
 
+#include <pthread.h>
+
 #include "base/files/source.h"
-#include "format/file/opening.h"
 #include "format/file/records.h"
 #include "format/rules/rules.h"
 #include "gufo/format.h"
+
+/* How the files of one model are opened: the options of the caller, and progress over all of them. */
+typedef struct opening_state {
+    const gufo_open_options *options;
+    pthread_mutex_t lock; /* of what follows, and of the caller's function */
+    uint64_t done;        /* bytes of all files */
+    bool stopped;
+} opening_state;
+
+void opening_init(opening_state *o, const gufo_open_options *options);
+void opening_end(opening_state *o);
+
+/* Whether to go on, when a file of which *noted bytes were counted has come to `done`. */
+bool opening_note(opening_state *o, uint64_t *noted, uint64_t done);
 
 /* What a file lists: an entry or a tensor.  All offsets count from the start of the file. */
 typedef struct file_record {

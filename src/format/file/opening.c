@@ -1,5 +1,5 @@
 /* Several threads may open files of a model; their progress is one. */
-#include "format/file/opening.h"
+#include "format/file/file.h"
 
 void opening_init(opening_state *o, const gufo_open_options *options)
 {

@@ -26,24 +26,19 @@ bool origins_add(origin_list *o, text_origin origin, size_t count)
     return true;
 }
 
-static text_origin range_of(size_t begin, size_t size)
-{
-    return (text_origin){(uint32_t)begin, (uint32_t)(begin + size)};
-}
-
 text_origin origin_of_first(gufo_str text, size_t at)
 {
     size_t size;
 
     (void)lenient_decode(text.data, text.len, &size);
-    return range_of(at, size);
+    return origin_of_bytes(at, size);
 }
 
 bool origins_add_text(origin_list *o, gufo_str text, size_t at)
 {
     for (size_t i = 0, size; i < text.len; i += size) {
         (void)lenient_decode(text.data + i, text.len - i, &size);
-        if (!origins_add(o, range_of(at + i, size), size))
+        if (!origins_add(o, origin_of_bytes(at + i, size), size))
             return false;
     }
     return true;
@@ -55,7 +50,7 @@ bool origins_add_lenient(origin_list *o, gufo_str text, size_t at)
         uint32_t code_point = lenient_decode(text.data + i, text.len - i, &size);
         char written[4];
 
-        if (!origins_add(o, range_of(at + i, size), lenient_encode(code_point, written)))
+        if (!origins_add(o, origin_of_bytes(at + i, size), lenient_encode(code_point, written)))
             return false;
     }
     return true;

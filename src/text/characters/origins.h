@@ -28,6 +28,11 @@ bool origins_add_lenient(origin_list *o, gufo_str text, size_t at);
 /* Appends what add_escaped makes of a text with these origins. */
 bool origins_add_escaped(origin_list *o, gufo_str text, const text_origin *from);
 
+/* Of `size` bytes at `begin`. */
+static inline text_origin origin_of_bytes(size_t begin, size_t size)
+{
+    return (text_origin){(uint32_t)begin, (uint32_t)(begin + size)};
+}
 /* The first character of a text, not empty, that begins at `at`. */
 text_origin origin_of_first(gufo_str text, size_t at);
 

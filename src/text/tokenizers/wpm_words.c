@@ -177,17 +177,12 @@ static inline bool add_character(wpm_words *w, uint32_t c, word_adder *add)
     }
 }
 
-static text_origin range_of(size_t begin, size_t size)
-{
-    return (text_origin){(uint32_t)begin, (uint32_t)(begin + size)};
-}
-
 static bool split_traced(wpm_words *w, gufo_str text, size_t begin)
 {
     for (size_t at = 0, size; at < text.len; at += size) {
         uint32_t c = lenient_decode(text.data + at, text.len - at, &size);
 
-        w->origin = range_of(begin + at, size);
+        w->origin = origin_of_bytes(begin + at, size);
         if (!add_character(w, c, add_traced))
             return false;
     }
@@ -470,7 +465,7 @@ bool wpm_split_original(wpm_words *w, gufo_str text, size_t begin)
     for (size_t at = 0, size; at < text.len; at += size) {
         uint32_t c = lenient_decode(text.data + at, text.len - at, &size);
 
-        if (!read_character(&p, c, range_of(begin + at, size)))
+        if (!read_character(&p, c, origin_of_bytes(begin + at, size)))
             return false;
     }
     return end_stretch(&p);

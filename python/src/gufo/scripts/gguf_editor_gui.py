@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    sys.exit("There is no graphical editor here: `gufo edit FILE` edits a file, and `gufo show FILE` "
+    sys.exit("The graphical editor is not part of gufo: `gufo edit FILE` edits a file, and `gufo show FILE` "
              "shows what is in it; in a notebook, `gufo.open(FILE)` draws it.")
 
 

@@ -17,7 +17,7 @@ extern "C" {
 /* Write `value` into `out` (GUFO_NUMBER_SIZE bytes) and return the length without the terminator.
  *
  * Floats: the fewest digits that read back to the same value in their own width, and of those the
- * closest one; "nan", "inf" and "-inf" where there are no digits.  Decimal exponents from -5 to 15
+ * closest one; "nan", "inf" and "-inf" have no digits.  Decimal exponents from -5 to 15
  * are written out (0.00001, 1000000000000000), all others as 1.5e-7.  Whole numbers have no ".0",
  * but negative zero is "-0.0", so that its sign survives readers that see an integer. */
 GUFO_API size_t gufo_number_f32(char *out, float value);
