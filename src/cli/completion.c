@@ -8,7 +8,6 @@
 #include "cli/commands.h"
 
 #include "cli/core/values/str.h"
-#include "base/text.h"
 #include "cli/core/options/command_line.h"
 #include "cli/inspect/catalogue.h"
 #include "completion_scripts.h"
@@ -59,7 +58,7 @@ static void start_answer(completer *c, const char *answer)
 /* Offers only what a shell takes as it is: names come from files. */
 static void offer(completer *c, gufo_str name, const char *means)
 {
-    if (!str_is_plain(name, "._-+/%@") || !begins_with(name, c->word))
+    if (!is_made_of(name, LETTERS DIGITS "._-+/%@") || !begins_with(name, c->word))
         return;
     start_answer(c, "words");
     printf("%.*s\t%s\n", (int)name.len, name.data, means);
@@ -70,7 +69,7 @@ static void offer_lists(completer *c, const char *lists)
 {
     catalogue_row row;
 
-    for (gufo_str name; (name = str_piece(&lists, ' ')).len > 0;)
+    for (gufo_str name; (name = next_word(&lists)).len > 0;)
         for (const catalogue *list = catalogues; list < catalogues + catalogue_count; list++)
             for (size_t i = 0; gufo_str_equal(name, gufo_str_of(list->name)) && list->row(i, &row);
                  i++)
@@ -95,6 +94,14 @@ static bool offer_of_model(completer *c, bool keys)
     return model != NULL;
 }
 
+static bool is_word_of(gufo_str name, const char *words)
+{
+    for (gufo_str word; (word = next_word(&words)).len > 0;)
+        if (gufo_str_equal(word, name))
+            return true;
+    return false;
+}
+
 /* Completes what a word of the usage means. */
 static void complete_named(completer *c, const char *text)
 {
@@ -106,7 +113,7 @@ static void complete_named(completer *c, const char *text)
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         const struct meaning *m = &meanings[i];
 
-        if (!str_is_word(name, m->names))
+        if (!is_word_of(name, m->names))
             continue;
         if (m->answer != NULL)
             start_answer(c, m->answer);

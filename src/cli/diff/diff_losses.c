@@ -10,7 +10,6 @@
 #include "cli/core/terminal/line.h"
 #include "cli/diff/diff_candidates.h"
 
-#include "base/sort.h"
 #include "cli/core/records/layer_map.h"
 #include "cli/core/records/tensor_text.h"
 #include "cli/core/values/array.h"
@@ -58,16 +57,24 @@ void diff_losses_free(candidates_report *r)
     free(r->kept);
 }
 
-static bool lost_more(const void *a, const void *b)
+static int by_order(const void *a, const void *b)
 {
     const diff_kept *x = a, *y = b;
 
-    return x->loss != y->loss ? x->loss > y->loss : x->order < y->order;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
-static bool came_first(const void *a, const void *b)
+static int by_loss(const void *a, const void *b)
 {
-    return ((const diff_kept *)a)->order < ((const diff_kept *)b)->order;
+    const diff_kept *x = a, *y = b;
+
+    return x->loss != y->loss ? (x->loss < y->loss) - (x->loss > y->loss) : by_order(a, b);
+}
+
+static void sort_kept(candidates_report *r, int (*order)(const void *a, const void *b))
+{
+    if (r->kept_count > 0)
+        qsort(r->kept, r->kept_count, sizeof *r->kept, order);
 }
 
 static void put_rows(candidates_report *r)
@@ -80,7 +87,7 @@ static void put_rows(candidates_report *r)
         candidates_table.row(r, r->kept[i].row);
     if (count < r->kept_count)
         printf("(%s more)\n", human_counted(r->kept_count - count, "tensor", "tensors").text);
-    sort_items(r->kept, r->kept_count, sizeof *r->kept, came_first);
+    sort_kept(r, by_order);
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -139,13 +146,13 @@ static double loss_of(const loss_sum *sum, size_t k)
     return sum->original[k] > 0 ? sum->difference[k] / sum->original[k] : 0;
 }
 
-static bool sum_lost_more(const void *a, const void *b)
+static int compare_sums(const void *a, const void *b)
 {
     const loss_sum *x = a, *y = b;
 
     if (x->worst != y->worst)
-        return x->worst > y->worst;
-    return x->layer < y->layer;
+        return (x->worst < y->worst) - (x->worst > y->worst);
+    return (x->layer > y->layer) - (x->layer < y->layer);
 }
 
 static bool make_sum(const void *context, uint64_t index, table_row *row)
@@ -180,8 +187,8 @@ static void put_sums(const candidates_report *r, bool by_layer)
     for (size_t i = 0; i < s.count; i++)
         for (size_t k = 0; k < r->count; k++)
             s.list[i].worst = fmax(s.list[i].worst, loss_of(&s.list[i], k));
-    if (r->options->sort == DIFF_BY_LOSS)
-        sort_items(s.list, s.count, sizeof *s.list, sum_lost_more);
+    if (r->options->sort == DIFF_BY_LOSS && s.count > 0)
+        qsort(s.list, s.count, sizeof *s.list, compare_sums);
     for (size_t k = 0; k < r->count; k++) {
         snprintf(heads[k][0], sizeof heads[k][0], "Loss %zu", k + 1);
         snprintf(heads[k][1], sizeof heads[k][1], "Share %zu", k + 1);
@@ -233,7 +240,7 @@ static void put_end(candidates_report *r, const gufo_error *failure)
         return;
     }
     if (o->sort == DIFF_BY_LOSS)
-        sort_items(r->kept, r->kept_count, sizeof *r->kept, lost_more);
+        sort_kept(r, by_loss);
     if (o->sort == DIFF_BY_LOSS || (!o->sums && !o->map))
         put_rows(r);
     for (int by_layer = 0; o->sums && by_layer < 2; by_layer++) {

@@ -4,12 +4,13 @@
  * With --key it checks the signature of the manifest first, and ignores unsigned hashes. */
 #include "cli/trust/verify.h"
 
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/records/model_json.h"
+#include "cli/core/values/str.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -324,20 +325,20 @@ static bool is_hash(const char *text)
 {
     gufo_str digits = hash_digits(text);
 
-    return digits.len >= LEAST_DIGITS && str_span(digits, 0, is_hex) == digits.len &&
+    return digits.len >= LEAST_DIGITS && is_made_of(digits, DIGITS "abcdefABCDEF") &&
            !path_exists(text);
 }
 
 /* Whether there is such a hash of whole files: as many digits, and the name, if the text has one. */
 static bool is_known_hash(const char *text)
 {
-    gufo_str digits = hash_digits(text), name = {text, (size_t)(digits.data - text)};
+    gufo_str digits = hash_digits(text);
     const gufo_digest_kind *kind;
+    size_t name = digits.data > text ? (size_t)(digits.data - text) - 1 : 0; /* its length */
 
-    name.len -= name.len > 0; /* the colon */
     for (int i = 0; (kind = gufo_digest_kind_of((gufo_digest_algorithm)i)) != NULL; i++)
         if (!kind->file_only && digits.len == 2 * kind->size &&
-            (name.len == 0 || str_same_folded(name, gufo_str_of(kind->name))))
+            (name == 0 || (strlen(kind->name) == name && strncasecmp(text, kind->name, name) == 0)))
             return true;
     return false;
 }

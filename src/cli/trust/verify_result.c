@@ -1,6 +1,5 @@
 /* What gufo verify finds out: which files a manifest names, whether it is what was signed, and how tensors
  * compare, as lines for people and JSON. */
-#include "base/sort.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/report.h"
 #include "cli/core/terminal/text.h"
@@ -168,22 +167,24 @@ static bool collect(const gufo_manifest *manifest, verify_names *names)
     return true;
 }
 
-static bool name_before(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const verify_name *x = a, *y = b;
     size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
     int order = len > 0 ? memcmp(x->name.data, y->name.data, len) : 0;
 
-    if (order == 0 && x->name.len != y->name.len)
-        return x->name.len < y->name.len;
-    if (order == 0 && x->has_data != y->has_data)
-        return y->has_data;
-    return order != 0 ? order < 0 : x->order < y->order;
+    if (order == 0)
+        order = (x->name.len > y->name.len) - (x->name.len < y->name.len);
+    if (order == 0)
+        order = x->has_data - y->has_data;
+    return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-static bool line_before(const void *a, const void *b)
+static int compare_lines(const void *a, const void *b)
 {
-    return ((const verify_name *)a)->order < ((const verify_name *)b)->order;
+    const verify_name *x = a, *y = b;
+
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 int verify_names_of(const gufo_manifest *manifest, verify_names *names)
@@ -193,13 +194,15 @@ int verify_names_of(const gufo_manifest *manifest, verify_names *names)
     *names = (verify_names){0};
     if (!collect(manifest, names))
         return CODE_FAILED;
-    sort_items(names->list, names->count, sizeof *names->list, name_before);
+    if (names->count == 0)
+        return CODE_OK;
+    qsort(names->list, names->count, sizeof *names->list, compare_names);
     for (size_t i = 0; i < names->count; i++)
         if (kept == 0 || names->list[i].has_data != names->list[kept - 1].has_data ||
             !gufo_str_equal(names->list[i].name, names->list[kept - 1].name))
             names->list[kept++] = names->list[i];
     names->count = kept;
-    sort_items(names->list, names->count, sizeof *names->list, line_before);
+    qsort(names->list, names->count, sizeof *names->list, compare_lines);
     return CODE_OK;
 }
 

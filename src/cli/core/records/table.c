@@ -1,6 +1,4 @@
 /* Tables for people. */
-#include "base/hash.h"
-#include "base/sort.h"
 #include "cli/core/values/str.h"
 #include "cli/core/records/table.h"
 #include "cli/core/terminal/stdout.h"
@@ -32,9 +30,8 @@ enum {
 typedef struct shown_names {
     gufo_str list[NAMES];
     char text[NAMES][NAME];
-    uint64_t hashes[NAMES];
+    char shown[NAMES][NAME]; /* with zeros in the place of the gap, and behind the text */
     size_t count, width;
-    hash_key key;
 } shown_names;
 
 /* The name without the ending that the head has instead. */
@@ -45,25 +42,24 @@ static gufo_str table_names_bare(const table *t, gufo_str name)
     return name;
 }
 
-static bool hash_before(const void *a, const void *b)
+static int compare_shown(const void *a, const void *b)
 {
-    return *(const uint64_t *)a < *(const uint64_t *)b;
+    return memcmp(a, b, NAME);
 }
 
 /* A name as it is shown, with the gap `shift` bytes behind its usual place. */
-static uint64_t hash_shown(const shown_names *n, gufo_str name, int shift)
+static void show(const shown_names *n, gufo_str name, int shift, char shown[NAME])
 {
     int before = (int)(n->width - GAP + 1) / 2 + shift;
-    size_t begin = (size_t)before, end;
-    char shown[NAME];
+    size_t begin = name.len, end = 0;
 
-    if (name.len <= n->width)
-        return hash_text(n->key, name);
-    end = n->width - GAP - begin;
+    if (name.len > n->width) {
+        begin = (size_t)before;
+        end = n->width - GAP - begin;
+    }
+    memset(shown, 0, NAME);
     memcpy(shown, name.data, begin);
-    memset(shown + begin, 0, GAP);
-    memcpy(shown + begin + GAP, name.data + name.len - end, end);
-    return hash_text(n->key, (gufo_str){shown, n->width});
+    memcpy(shown + n->width - end, name.data + name.len - end, end);
 }
 
 /* How many different names there are. */
@@ -72,10 +68,10 @@ static size_t count_distinct(shown_names *n, const table *t, int shift)
     size_t count = n->count > 0;
 
     for (size_t i = 0; i < n->count; i++)
-        n->hashes[i] = hash_shown(n, table_names_bare(t, n->list[i]), shift);
-    sort_items(n->hashes, n->count, sizeof *n->hashes, hash_before);
+        show(n, table_names_bare(t, n->list[i]), shift, n->shown[i]);
+    qsort(n->shown, n->count, NAME, compare_shown);
     for (size_t i = 1; i < n->count; i++)
-        count += n->hashes[i] != n->hashes[i - 1];
+        count += memcmp(n->shown[i], n->shown[i - 1], NAME) != 0;
     return count;
 }
 
@@ -161,7 +157,6 @@ static void table_names_choose(table *t, table_maker *make, const void *context,
     if (n == NULL)
         return;
     n->count = 0;
-    n->key = hash_key_new();
     collect(n, make, context);
     n->width = NAME;
     wanted = count_distinct(n, t, 0);

@@ -1,7 +1,8 @@
 /* What a tensor is, in words. */
 #include "cli/core/values/str.h"
-#include "base/text.h"
 #include "cli/core/records/tensor_text.h"
+
+#include "gufo/print.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,13 +43,15 @@ gufo_str tensor_role(gufo_str name, uint64_t *layer)
     static const char before[] = "blk.", after[] = ".weight";
     size_t at = sizeof before - 1, digits;
     uint64_t number = TENSOR_NO_LAYER;
+    const char *text;
 
     if (ends_with(name, after))
         name.len -= sizeof after - 1;
     if (begins_with(name, before)) {
-        digits = str_digits(name, at);
+        digits = span_of(name, at, DIGITS);
+        text = name.data + at;
         if (name.len > at + digits && name.data[at + digits] == '.' &&
-            str_number((gufo_str){name.data + at, digits}, &number))
+            gufo_number_read(&text, &number))
             name = rest_of(name, at + digits + 1);
         else
             number = TENSOR_NO_LAYER;

@@ -3,7 +3,6 @@
  * Text from a file consists of pieces: a character as it is, or its escape.  Writing, measuring and
  * cutting walk over the same pieces, so that they agree. */
 #include "cli/core/values/str.h"
-#include "base/text.h"
 #include "gufo/print.h"
 #include "cli/core/terminal/text.h"
 
@@ -59,7 +58,7 @@ static void piece_escape(piece *p, size_t taken, const char *start, uint32_t num
         digits++;
     memcpy(p->text, start, len);
     while (digits-- > 0)
-        p->text[len++] = digit_letter(number >> (4 * digits) & 0xf, false);
+        p->text[len++] = "0123456789abcdef"[number >> (4 * digits) & 0xf];
     memcpy(p->text + len, end, end_len);
     p->len = p->columns = len + end_len;
     p->taken = taken;
@@ -275,7 +274,7 @@ size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t column
 /* Whether a comma is followed by three digits, as inside of 131,072. */
 static bool goes_on(gufo_str text, size_t len)
 {
-    return text.len >= len + 3 && str_digits(text, len) == 3;
+    return text.len >= len + 3 && span_of(text, len, DIGITS) == 3;
 }
 
 /* Whether a space is between a number and its unit: 12 %, 512 bytes, 7.5 GB, 1.24 B. */
@@ -287,7 +286,7 @@ static bool joins_unit(gufo_str text, size_t space)
     size_t len = 0;
 
     if (space == 0 || space >= text.len || text.data[space] != ' ' ||
-        str_digits(text, space - 1) == 0)
+        span_of(text, space - 1, DIGITS) == 0)
         return false;
     while (len < unit.len && strchr(" ,;:)/", unit.data[len]) == NULL)
         len++;
@@ -446,7 +445,7 @@ static void put_escaped(FILE *out, gufo_str text)
 
 void shell_put(FILE *out, gufo_str text)
 {
-    if (str_is_plain(text, "_./+@%:,=-")) {
+    if (is_made_of(text, LETTERS DIGITS "_./+@%:,=-")) {
         fwrite(text.data, 1, text.len, out);
         return;
     }

@@ -26,4 +26,33 @@ static inline gufo_str rest_of(gufo_str text, size_t at)
     return (gufo_str){text.data + at, text.len - at};
 }
 
+#define DIGITS "0123456789"
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/* How many bytes from `at` on are among these. */
+static inline size_t span_of(gufo_str text, size_t at, const char *bytes)
+{
+    size_t len = 0;
+
+    while (at + len < text.len && text.data[at + len] != '\0' &&
+           strchr(bytes, text.data[at + len]) != NULL)
+        len++;
+    return len;
+}
+
+/* Whether the text has such bytes alone, and at least one of them. */
+static inline bool is_made_of(gufo_str text, const char *bytes)
+{
+    return text.len > 0 && span_of(text, 0, bytes) == text.len;
+}
+
+/* The next of the words in `words`, which spaces divide; empty after the last one. */
+static inline gufo_str next_word(const char **words)
+{
+    const char *begin = *words + strspn(*words, " ");
+
+    *words = begin + strcspn(begin, " ");
+    return (gufo_str){begin, (size_t)(*words - begin)};
+}
+
 #endif
