@@ -14,7 +14,9 @@
  *     codec.c    element types
  *     fields.c   structs of the library as dicts, by tables
  *     given.c    values of entries that Python gives
- *     quantize.c jobs
+ *     job.c      jobs: plans of files
+ *     quantize.c jobs that give other element types
+ *     forms.c    jobs that split, merge, swap, strip, export
  *     edit.c     edits
  *     compare.c  differences
  *     estimate.c memory that a model needs to run
@@ -31,6 +33,9 @@
 #include <Python.h>
 
 #include <gufo.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -109,6 +114,24 @@ typedef struct core_call {
  * for signals and calls `progress`; an exception from either stops it.  False with an exception. */
 bool core_do(PyObject *module, const core_call *call, core_work *work, void *context);
 
+/* ---- objects that one call uses at a time ----------------------------------------------------- */
+
+/* A part of an object, which begins as false: whether a call uses it.  Objects that a call makes or looks at
+ * may run other code of Python, and that may call the same object; so may other threads. */
+typedef atomic_bool core_lock;
+
+/* Takes the object for a call, which ends with core_give; false with an exception: "the job is in use". */
+bool core_take(core_lock *lock, const char *what);
+void core_give(core_lock *lock);
+
+/* The work that runs in an interpreter, which its end stops: a part of the module's state. */
+typedef struct core_tasks {
+    pthread_mutex_t lock;
+    struct core_task *first;
+    bool ends; /* no work begins any more */
+} core_tasks;
+core_tasks *core_running(PyObject *module);
+
 /* ---- sources --------------------------------------------------------------------------------- */
 
 /* What Python code names to be opened: a path (str or os.PathLike), a descriptor (int), or an object
@@ -126,11 +149,12 @@ void core_source_release(core_source *source);
 
 typedef struct core_model {
     PyObject_HEAD
-    PyObject *weak;     /* list of weak references */
-    gufo_model *model;  /* NULL when it is closed */
-    core_source source; /* its memory belongs to the model */
-    PyObject *keeps;    /* what else must live as long, or NULL */
-    Py_ssize_t users;   /* views of its bytes, and calls that run without the GIL */
+    PyObject *weak; /* list of weak references */
+    gufo_model *model;
+    core_source *sources; /* their memory belongs to the model */
+    size_t source_count;
+    PyObject *keeps;   /* what else must live as long, or NULL */
+    atomic_long users; /* views of its bytes, and calls; -1: it is closed */
 } core_model;
 
 /* A Model of a model that is open, which it then owns, on failure too; `keeps` (may be NULL) lives as

@@ -9,7 +9,7 @@
 typedef struct edit_object {
     PyObject_HEAD
     gufo_edit *edit; /* NULL when it is closed */
-    bool busy;       /* a call works on it */
+    core_lock lock;
 } edit_object;
 
 static PyObject *type_of(PyObject *object)
@@ -17,20 +17,18 @@ static PyObject *type_of(PyObject *object)
     return (PyObject *)Py_TYPE(object);
 }
 
-/* Takes the edit for a call, which ends with leave(); NULL with an exception.  Objects that a call makes or
- * looks at may run other code of Python, and that may call here again. */
+/* Takes the edit for a call, which ends with leave(); NULL with an exception. */
 static gufo_edit *use(PyObject *object)
 {
     edit_object *self = (edit_object *)object;
 
-    if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "the edit is in use");
+    if (!core_take(&self->lock, "the edit"))
         return NULL;
-    }
-    if (self->edit == NULL)
-        PyErr_SetString(PyExc_ValueError, "the edit is closed");
-    self->busy = self->edit != NULL;
-    return self->edit;
+    if (self->edit != NULL)
+        return self->edit;
+    core_give(&self->lock);
+    PyErr_SetString(PyExc_ValueError, "the edit is closed");
+    return NULL;
 }
 
 static gufo_document *use_document(PyObject *object)
@@ -42,7 +40,7 @@ static gufo_document *use_document(PyObject *object)
 
 static void leave(PyObject *object)
 {
-    ((edit_object *)object)->busy = false;
+    core_give(&((edit_object *)object)->lock);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -87,10 +85,11 @@ static PyObject *edit_close(PyObject *object, PyObject *none)
     edit_object *self = (edit_object *)object;
 
     (void)none;
-    if (self->busy)
-        return PyErr_Format(PyExc_RuntimeError, "the edit is in use");
+    if (!core_take(&self->lock, "the edit"))
+        return NULL;
     gufo_edit_free(self->edit);
     self->edit = NULL;
+    core_give(&self->lock);
     Py_RETURN_NONE;
 }
 

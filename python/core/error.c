@@ -32,44 +32,47 @@ static PyObject *python_class(gufo_status status)
     }
 }
 
-/* The class that is an Error and a `base`, borrowed. */
+/* The class that is an Error and a `base`, a new reference.  Two threads may each make one. */
 static PyObject *joint_class(PyObject *module, PyObject *base)
 {
     PyObject *classes = core_get(module, CORE_ERROR_CLASSES);
     PyObject *joint = PyDict_GetItemWithError(classes, base), *name;
 
     if (joint != NULL || PyErr_Occurred())
-        return joint;
+        return Py_XNewRef(joint);
     name = PyObject_GetAttrString(base, "__name__");
     if (name == NULL)
         return NULL;
     joint = PyObject_CallFunction((PyObject *)&PyType_Type, "O(OO){ss}", name,
                                   core_get(module, CORE_ERROR), base, "__module__", "gufo._core");
     Py_DECREF(name);
-    if (joint == NULL || PyDict_SetItem(classes, base, joint) < 0) {
-        Py_XDECREF(joint);
-        return NULL;
-    }
-    Py_DECREF(joint); /* the dict has it */
+    if (joint != NULL && PyDict_SetItem(classes, base, joint) < 0)
+        Py_CLEAR(joint);
     return joint;
 }
 
 /* The exception: OSError takes (errno, text), and its class from errno. */
 static PyObject *make(PyObject *module, const gufo_error *error, PyObject *text)
 {
-    PyObject *plain, *joint;
+    PyObject *plain, *joint, *made = NULL;
 
     if (error->code != GUFO_E_IO || error->system == 0) {
         joint = joint_class(module,
                             error->code == GUFO_E_IO ? PyExc_OSError : python_class(error->code));
-        return joint == NULL ? NULL : PyObject_CallFunction(joint, "O", text);
+        if (joint != NULL)
+            made = PyObject_CallFunction(joint, "O", text);
+        Py_XDECREF(joint);
+        return made;
     }
     plain = PyObject_CallFunction(PyExc_OSError, "iO", error->system, text);
     if (plain == NULL)
         return NULL;
     joint = joint_class(module, (PyObject *)Py_TYPE(plain));
     Py_DECREF(plain);
-    return joint == NULL ? NULL : PyObject_CallFunction(joint, "iO", error->system, text);
+    if (joint != NULL)
+        made = PyObject_CallFunction(joint, "iO", error->system, text);
+    Py_XDECREF(joint);
+    return made;
 }
 
 static int set_attribute(PyObject *object, const char *name, PyObject *value)

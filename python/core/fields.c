@@ -219,3 +219,16 @@ int fields_read(PyObject *options, const field *fields, void *record)
     }
     return good ? 0 : -1;
 }
+
+bool fields_list(PyObject *options, const char *name, size_t size, PyObject **list, size_t *count,
+                 void **elements)
+{
+    *list = PyDict_GetItemString(options, name);
+    *count = *list != NULL ? (size_t)PyObject_Length(*list) : 0;
+    if (*count == 0)
+        return true;
+    *elements = PyMem_Calloc(*count, size);
+    if (*elements == NULL)
+        PyErr_NoMemory();
+    return *elements != NULL;
+}

@@ -34,6 +34,11 @@ int fields_append(PyObject *list, const field *fields, const void *record);
  * the objects of the dict.  0, or -1 with an exception. */
 int fields_read(PyObject *options, const field *fields, void *record);
 
+/* The list or dict of this name in a dict, and zeros for its elements, which the caller frees (PyMem_Free);
+ * *count is 0 without one.  False with an exception. */
+bool fields_list(PyObject *options, const char *name, size_t size, PyObject **list, size_t *count,
+                 void **elements);
+
 /* These take over `value`, a new reference, which may be NULL with an exception.  0, or -1 with one. */
 int fields_add(PyObject *list, PyObject *value);
 int fields_set(PyObject *dict, const char *name, PyObject *value);

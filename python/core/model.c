@@ -20,11 +20,21 @@ static PyObject *type_of(PyObject *object)
     return (PyObject *)Py_TYPE(object);
 }
 
-static const gufo_model *opened(PyObject *object)
+enum { CLOSED = -1 };
+
+/* The model, in use until core_model_leave; NULL with an exception if it is closed. */
+static const gufo_model *use(PyObject *object)
 {
-    if (self_of(object)->model == NULL)
-        PyErr_SetString(PyExc_ValueError, "the model is closed");
-    return self_of(object)->model;
+    core_model *self = self_of(object);
+    long users = atomic_load(&self->users);
+
+    do {
+        if (users == CLOSED) {
+            PyErr_SetString(PyExc_ValueError, "the model is closed");
+            return NULL;
+        }
+    } while (!atomic_compare_exchange_weak(&self->users, &users, users + 1));
+    return self->model;
 }
 
 const gufo_model *core_model_use(PyObject *module, PyObject *object)
@@ -33,14 +43,12 @@ const gufo_model *core_model_use(PyObject *module, PyObject *object)
         PyErr_Format(PyExc_TypeError, "expected a gufo._core.Model, not %R", type_of(object));
         return NULL;
     }
-    if (opened(object) != NULL)
-        self_of(object)->users++;
-    return self_of(object)->model;
+    return use(object);
 }
 
 void core_model_leave(PyObject *object)
 {
-    self_of(object)->users--;
+    atomic_fetch_sub(&self_of(object)->users, 1);
 }
 
 /* ---- opening and closing ---------------------------------------------------------------------- */
@@ -59,19 +67,51 @@ PyObject *core_model_new(PyObject *module, gufo_model *model, PyObject *keeps)
     return (PyObject *)self;
 }
 
+/* What open() is given: one source, or the shards of a set. */
 typedef struct opening {
-    const gufo_input *input;
+    core_source *sources;
+    gufo_input *inputs; /* those of the sources */
+    size_t count;
+    bool is_set;
     gufo_open_options options;
     gufo_model *model;
 } opening;
 
+static void end_sources(core_source *sources, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        core_source_release(&sources[i]);
+    PyMem_Free(sources);
+}
+
+/* Reads the sources; false with an exception. */
+static bool read_sources(opening *o, PyObject *list)
+{
+    const size_t count = (size_t)PyList_Size(list);
+    bool good;
+
+    o->sources = PyMem_Calloc(count + 1, sizeof *o->sources);
+    o->inputs = PyMem_Calloc(count + 1, sizeof *o->inputs);
+    good = o->sources != NULL && o->inputs != NULL;
+    if (!good)
+        PyErr_NoMemory();
+    for (size_t i = 0; good && i < count; i++) {
+        good = core_source_get(PyList_GetItem(list, (Py_ssize_t)i), &o->sources[i]) == 0;
+        o->inputs[i] = o->sources[i].input;
+        o->count = i + 1;
+    }
+    return good;
+}
+
 static gufo_status open_input(void *context, const gufo_run *run, gufo_error *error)
 {
     opening *o = context;
-    const gufo_input *input = o->input;
+    const gufo_input *input = o->inputs;
 
     o->options.run = run;
-    if (input->kind == GUFO_INPUT_PATH)
+    if (o->is_set)
+        o->model = gufo_model_open_shards(o->inputs, o->count, &o->options, error);
+    else if (input->kind == GUFO_INPUT_PATH)
         o->model = gufo_model_open(input->path, &o->options, error);
     else if (input->kind == GUFO_INPUT_FD)
         o->model = gufo_model_open_fd(input->fd, &o->options, error);
@@ -111,30 +151,37 @@ static bool open_with_findings(PyObject *module, opening *o, PyObject *list)
 static PyObject *core_open(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"source", "flags", "name", "findings", NULL};
-    core_call call = {.threads = 0};
+    core_call call = {.brief = true};
     opening o = {.model = NULL};
-    core_source source;
-    PyObject *object, *model = NULL, *list = NULL;
+    PyObject *object, *given, *model = NULL, *list = NULL;
     unsigned flags = 0;
     const char *name = NULL;
     bool well;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$IzO!:open", names, &object, &flags, &name,
-                                     &PyList_Type, &list) ||
-        core_source_get(object, &source) < 0)
+                                     &PyList_Type, &list))
         return NULL;
-    o.input = &source.input;
     o.options.flags = flags;
     o.options.name = name;
-    call.brief = !may_last(o.input);
-    well = list == NULL ? core_do(module, &call, open_input, &o)
-                        : open_with_findings(module, &o, list);
+    o.is_set = PyList_Check(object) != 0;
+    given =
+        o.is_set ? PyList_GetSlice(object, 0, PyList_Size(object)) : Py_BuildValue("[O]", object);
+    well = given != NULL && read_sources(&o, given);
+    Py_XDECREF(given);
+    for (size_t i = 0; well && i < o.count; i++)
+        call.brief = call.brief && !may_last(&o.inputs[i]);
+    if (well)
+        well = list == NULL ? core_do(module, &call, open_input, &o)
+                            : open_with_findings(module, &o, list);
     if (well)
         model = core_model_new(module, o.model, NULL);
-    if (model == NULL)
-        core_source_release(&source);
-    else
-        self_of(model)->source = source;
+    PyMem_Free(o.inputs);
+    if (model == NULL) {
+        end_sources(o.sources, o.count);
+    } else {
+        self_of(model)->sources = o.sources;
+        self_of(model)->source_count = o.count;
+    }
     return model;
 }
 
@@ -144,28 +191,33 @@ static void end(core_model *self)
 
     self->model = NULL;
     gufo_model_free(model);
-    core_source_release(&self->source);
+    end_sources(self->sources, self->source_count);
+    self->sources = NULL;
+    self->source_count = 0;
     Py_CLEAR(self->keeps);
 }
 
 static PyObject *model_close(PyObject *object, PyObject *none)
 {
     core_model *self = self_of(object);
+    long users = 0;
 
     (void)none;
-    if (self->users > 0) {
-        PyErr_Format(PyExc_BufferError,
-                     "cannot close the model: %zd views or calls still use its data", self->users);
-        return NULL;
-    }
-    end(self);
+    if (atomic_compare_exchange_strong(&self->users, &users, CLOSED))
+        end(self);
+    else if (users > 0)
+        return PyErr_Format(PyExc_BufferError,
+                            "cannot close the model: %ld views or calls still use its data", users);
     Py_RETURN_NONE;
 }
 
 static PyObject *model_enter(PyObject *object, PyObject *none)
 {
     (void)none;
-    return opened(object) == NULL ? NULL : Py_NewRef(object);
+    if (use(object) == NULL)
+        return NULL;
+    core_model_leave(object);
+    return Py_NewRef(object);
 }
 
 static PyObject *model_exit(PyObject *object, PyObject *exception)
@@ -177,13 +229,14 @@ static PyObject *model_exit(PyObject *object, PyObject *exception)
 static PyObject *model_closed(PyObject *object, void *none)
 {
     (void)none;
-    return PyBool_FromLong(self_of(object)->model == NULL);
+    return PyBool_FromLong(atomic_load(&self_of(object)->users) == CLOSED);
 }
 
 static int model_traverse(PyObject *object, visitproc visit, void *arg)
 {
     Py_VISIT(type_of(object));
-    Py_VISIT(self_of(object)->source.buffer.obj);
+    for (size_t i = 0; i < self_of(object)->source_count; i++)
+        Py_VISIT(self_of(object)->sources[i].buffer.obj);
     Py_VISIT(self_of(object)->keeps);
     return 0;
 }
@@ -215,14 +268,15 @@ static PyObject *name_object(const char *name)
 
 static PyObject *model_facts(PyObject *object, PyObject *none)
 {
-    const gufo_model *model = opened(object);
+    const gufo_model *model = use(object);
     gufo_facts facts;
+    PyObject *dict;
 
     (void)none;
     if (model == NULL)
         return NULL;
     facts = gufo_model_facts(model);
-    return Py_BuildValue(
+    dict = Py_BuildValue(
         "{sIsssIsNsKsKsKsKsKsKsnsN}", "version", facts.version, "byte_order",
         facts.byte_order == GUFO_BIG_ENDIAN ? "big" : "little", "alignment", facts.alignment,
         "is_made", PyBool_FromLong(facts.is_made), "size", (unsigned long long)facts.size,
@@ -231,6 +285,8 @@ static PyObject *model_facts(PyObject *object, PyObject *none)
         "claimed_metadata", (unsigned long long)facts.claimed_metadata, "claimed_tensors",
         (unsigned long long)facts.claimed_tensors, "shards",
         (Py_ssize_t)gufo_model_shard_count(model), "name", name_object(gufo_model_name(model)));
+    core_model_leave(object);
+    return dict;
 }
 
 /* A list of what `item` makes of each index below the count.  The model is in use meanwhile: new objects
@@ -238,7 +294,7 @@ static PyObject *model_facts(PyObject *object, PyObject *none)
 static PyObject *list_of(PyObject *object, uint64_t (*count_of)(const gufo_model *model),
                          PyObject *(*item)(const gufo_model *model, uint64_t index))
 {
-    const gufo_model *model = core_model_use(type_of(object), object);
+    const gufo_model *model = use(object);
     const uint64_t count = model != NULL ? count_of(model) : 0;
     PyObject *list = model != NULL ? PyList_New((Py_ssize_t)count) : NULL;
 
@@ -316,15 +372,16 @@ static PyObject *model_tensors(PyObject *object, PyObject *none)
 
 /* ---- entries ---------------------------------------------------------------------------------- */
 
-/* Entry `index`; false with an exception. */
+/* Entry `index`, whose model is in use then; false with an exception. */
 static bool entry_of(PyObject *object, Py_ssize_t index, gufo_entry *entry)
 {
-    const gufo_model *model = opened(object);
+    const gufo_model *model = use(object);
 
     if (model == NULL)
         return false;
     if (index >= 0 && gufo_model_entry_at(model, (uint64_t)index, entry))
         return true;
+    core_model_leave(object);
     PyErr_Format(PyExc_IndexError, "no entry has the index %zd: the model has %llu", index,
                  (unsigned long long)gufo_model_entry_count(model));
     return false;
@@ -338,7 +395,6 @@ static PyObject *model_value(PyObject *object, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "n:value", &index) || !entry_of(object, index, &entry))
         return NULL;
-    self_of(object)->users++;
     value = core_value(type_of(object), &entry.value);
     core_model_leave(object);
     return value;
@@ -350,6 +406,7 @@ static bool array_of(PyObject *object, Py_ssize_t index, gufo_entry *entry)
         return false;
     if (entry->value.type == GUFO_VALUE_ARRAY)
         return true;
+    core_model_leave(object);
     PyErr_Format(PyExc_TypeError, "entry %zd is not an array", index);
     return false;
 }
@@ -365,7 +422,6 @@ static PyObject *model_strings(PyObject *object, PyObject *args, PyObject *keywo
                                      &count) ||
         !array_of(object, index, &entry))
         return NULL;
-    self_of(object)->users++;
     strings = core_strings(type_of(object), &entry.value.as.array, first, count);
     core_model_leave(object);
     return strings;
@@ -386,9 +442,10 @@ static PyObject *model_numbers(PyObject *object, PyObject *args)
                                       (Py_ssize_t)(array.count * gufo_value_type_size(array.type)));
     if (bytes != NULL &&
         gufo_array_read(&array, 0, array.count, PyBytes_AsString(bytes), &error) != GUFO_OK) {
-        Py_DECREF(bytes);
-        return core_raise(type_of(object), &error);
+        Py_CLEAR(bytes);
+        core_raise(type_of(object), &error);
     }
+    core_model_leave(object);
     return bytes;
 }
 
@@ -400,7 +457,6 @@ static PyObject *model_parts(PyObject *object, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "n:parts", &index) || !array_of(object, index, &entry))
         return NULL;
-    self_of(object)->users++;
     parts = core_parts(&entry);
     core_model_leave(object);
     return parts;
@@ -432,7 +488,7 @@ static void view_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* A memoryview of bytes of the model. */
+/* A memoryview of bytes of the model, which is in use. */
 static PyObject *view_new(PyObject *model, const void *data, uint64_t size)
 {
     view *self =
@@ -441,7 +497,7 @@ static PyObject *view_new(PyObject *model, const void *data, uint64_t size)
 
     if (self == NULL)
         return NULL;
-    self_of(model)->users++;
+    atomic_fetch_add(&self_of(model)->users, 1);
     self->model = Py_NewRef(model);
     self->data = data;
     self->size = (Py_ssize_t)size;
@@ -450,14 +506,16 @@ static PyObject *view_new(PyObject *model, const void *data, uint64_t size)
     return memory;
 }
 
+/* Tensor `index`, whose model is in use then; false with an exception. */
 static bool tensor_of(PyObject *object, Py_ssize_t index, gufo_tensor *tensor)
 {
-    const gufo_model *model = opened(object);
+    const gufo_model *model = use(object);
 
     if (model == NULL)
         return false;
     if (index >= 0 && gufo_model_tensor_at(model, (uint64_t)index, tensor))
         return true;
+    core_model_leave(object);
     PyErr_Format(PyExc_IndexError, "no tensor has the index %zd: the model has %llu", index,
                  (unsigned long long)gufo_model_tensor_count(model));
     return false;
@@ -497,17 +555,11 @@ static gufo_status decode_rows(void *context, const gufo_run *run, gufo_error *e
     return gufo_tensor_decode(r->model, &r->tensor, r->first_row, r->rows, r->out, run, error);
 }
 
-/* Work on data of the model, which is in use meanwhile. */
+/* Work on data of the model, which is in use. */
 static bool do_reading(PyObject *object, const core_call *call, core_work *work, reading *r)
 {
-    bool well;
-
-    r->model = core_model_use(type_of(object), object);
-    if (r->model == NULL)
-        return false;
-    well = core_do(type_of(object), call, work, r);
-    core_model_leave(object);
-    return well;
+    r->model = self_of(object)->model;
+    return core_do(type_of(object), call, work, r);
 }
 
 /* Whether all bytes of a tensor can be read, before memory for them is asked for: a damaged file may
@@ -525,29 +577,35 @@ static bool has_data(PyObject *object, const gufo_tensor *tensor)
     return false;
 }
 
+static PyObject *data_bytes(PyObject *object, reading *r)
+{
+    const core_call call = {.brief = r->tensor.size <= READ_AT_ONCE};
+    PyObject *bytes;
+
+    if (!has_data(object, &r->tensor))
+        return NULL;
+    bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)r->tensor.size);
+    if (bytes == NULL)
+        return NULL;
+    r->out = PyBytes_AsString(bytes);
+    if (!do_reading(object, &call, read_raw, r))
+        Py_CLEAR(bytes);
+    return bytes;
+}
+
 static PyObject *model_data(PyObject *object, PyObject *args)
 {
     Py_ssize_t index;
-    core_call call = {.threads = 0};
     reading r = {.rows = 0};
     const void *raw;
-    PyObject *bytes;
+    PyObject *data;
 
     if (!PyArg_ParseTuple(args, "n:data", &index) || !tensor_of(object, index, &r.tensor))
         return NULL;
     raw = gufo_tensor_raw(self_of(object)->model, &r.tensor);
-    if (raw != NULL)
-        return view_new(object, raw, r.tensor.size);
-    if (!has_data(object, &r.tensor))
-        return NULL;
-    call.brief = r.tensor.size <= READ_AT_ONCE;
-    bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)r.tensor.size);
-    if (bytes == NULL)
-        return NULL;
-    r.out = PyBytes_AsString(bytes);
-    if (!do_reading(object, &call, read_raw, &r))
-        Py_CLEAR(bytes);
-    return bytes;
+    data = raw != NULL ? view_new(object, raw, r.tensor.size) : data_bytes(object, &r);
+    core_model_leave(object);
+    return data;
 }
 
 /* The rows of a tensor, and whether [first, first + count) are some of them. */
@@ -572,12 +630,13 @@ static PyObject *model_decode(PyObject *object, PyObject *args, PyObject *keywor
     core_call call = {.threads = 0};
     reading r = {.rows = 0};
     Py_buffer out;
-    bool well;
+    bool found, well;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "nnnw*|IO:decode", names, &index, &first,
                                      &rows, &out, &call.threads, &call.progress))
         return NULL;
-    well = tensor_of(object, index, &r.tensor) && rows_fit(&r.tensor, first, rows) &&
+    found = tensor_of(object, index, &r.tensor);
+    well = found && rows_fit(&r.tensor, first, rows) &&
            core_has_room(&out, (uint64_t)rows * r.tensor.dims[0], sizeof(float));
     if (well) {
         r.first_row = (uint64_t)first;
@@ -586,6 +645,8 @@ static PyObject *model_decode(PyObject *object, PyObject *args, PyObject *keywor
         call.brief = r.rows * r.tensor.dims[0] <= BRIEF_ELEMENTS;
         well = do_reading(object, &call, decode_rows, &r);
     }
+    if (found)
+        core_model_leave(object);
     PyBuffer_Release(&out);
     return well ? Py_NewRef(Py_None) : NULL;
 }
@@ -657,10 +718,12 @@ static PyType_Spec view_spec = {
 };
 
 static PyMethodDef functions[] = {
-    CORE_METHOD("open", core_open,
-                "open(source, *, flags=0, name=None, findings=[]) -> Model\n\n"
-                "source: a path, a file that is open, or its content in an object with a buffer. "
-                "findings: with\nOPEN_LENIENT, the list that gets a dict for each fault."),
+    CORE_METHOD(
+        "open", core_open,
+        "open(source, *, flags=0, name=None, findings=[]) -> Model\n\n"
+        "source: a path, a file that is open, or its content in an object with a buffer; a list of "
+        "the shards of a set. "
+        "findings: with\nOPEN_LENIENT, the list that gets a dict for each fault."),
     {NULL, NULL, 0, NULL},
 };
 

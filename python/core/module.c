@@ -7,6 +7,7 @@
 
 typedef struct module_state {
     PyObject *objects[CORE_OBJECTS];
+    core_tasks tasks;
 } module_state;
 
 static const core_part *const parts[] = {
@@ -33,13 +34,20 @@ static const char *const features[] = {
     NULL,
 };
 
+static module_state *state_of(PyObject *module)
+{
+    return PyType_Check(module) ? (module_state *)PyType_GetModuleState((PyTypeObject *)module)
+                                : (module_state *)PyModule_GetState(module);
+}
+
+core_tasks *core_running(PyObject *module)
+{
+    return &state_of(module)->tasks;
+}
+
 static PyObject **objects_of(PyObject *module)
 {
-    module_state *state = PyType_Check(module)
-                              ? (module_state *)PyType_GetModuleState((PyTypeObject *)module)
-                              : (module_state *)PyModule_GetState(module);
-
-    return state->objects;
+    return state_of(module)->objects;
 }
 
 PyObject *core_get(PyObject *module, core_object which)
@@ -79,6 +87,19 @@ PyObject *core_text(gufo_str text)
 PyObject *core_message(const char *text)
 {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+}
+
+bool core_take(core_lock *lock, const char *what)
+{
+    if (!atomic_exchange(lock, true))
+        return true;
+    PyErr_Format(PyExc_RuntimeError, "%s is in use", what);
+    return false;
+}
+
+void core_give(core_lock *lock)
+{
+    atomic_store(lock, false);
 }
 
 /* ---- setting up ------------------------------------------------------------------------------- */

@@ -306,6 +306,7 @@ typedef struct decoder_object {
     PyObject_HEAD
     PyObject *vocab;
     gufo_detokenizer *stream;
+    core_lock lock;
 } decoder_object;
 
 static PyObject *decoder_new(PyObject *object, PyObject *args)
@@ -354,6 +355,7 @@ static PyObject *decoded(PyObject *object, gufo_status status, gufo_text *text,
 
 static PyObject *decoder_feed(PyObject *object, PyObject *sequence)
 {
+    decoder_object *self = (decoder_object *)object;
     gufo_text text = {0};
     gufo_status status;
     gufo_error error;
@@ -362,19 +364,28 @@ static PyObject *decoder_feed(PyObject *object, PyObject *sequence)
 
     if (ids == NULL)
         return NULL;
-    status = gufo_detokenizer_feed(((decoder_object *)object)->stream, ids, count, &text, &error);
+    if (!core_take(&self->lock, "the decoder")) {
+        PyMem_Free(ids);
+        return NULL;
+    }
+    status = gufo_detokenizer_feed(self->stream, ids, count, &text, &error);
+    core_give(&self->lock);
     PyMem_Free(ids);
     return decoded(object, status, &text, &error);
 }
 
 static PyObject *decoder_end(PyObject *object, PyObject *unused)
 {
+    decoder_object *self = (decoder_object *)object;
     gufo_text text = {0};
+    gufo_status status;
     gufo_error error;
-    const gufo_status status =
-        gufo_detokenizer_end(((decoder_object *)object)->stream, &text, &error);
 
     (void)unused;
+    if (!core_take(&self->lock, "the decoder"))
+        return NULL;
+    status = gufo_detokenizer_end(self->stream, &text, &error);
+    core_give(&self->lock);
     return decoded(object, status, &text, &error);
 }
 

@@ -7,16 +7,27 @@
  *     an exception?  ------->   stops
  *
  * Python looks at signals on its first thread alone, and the library reports progress on any thread:
- * so nothing of Python happens in the work, and Ctrl-C waits a tenth of a second at most. */
+ * so nothing of Python happens in the work, and Ctrl-C waits a tenth of a second at most.  The first
+ * report of progress waits for an answer, so that an exception of the program stops work of any length.
+ *
+ * When the interpreter ends, this thread may be a daemon, which then ends where it asks for the GIL, and with
+ * it the memory that the work uses.  So the interpreter stops all work before (stop_work), and a thread whose
+ * work does not stop does not ask for the GIL again. */
 #include "core.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TICK_NS 100000000
+#define POLL_NS 5000000
+#define POLLS 400 /* two seconds, for work that waits for a silent pipe */
 
-typedef struct task {
+typedef struct core_task {
+    struct core_task *next, **link; /* in the list of the module */
+    pid_t process;                  /* a child of fork has the list, but not the threads */
     core_work *work;
     void *context;
     gufo_run run;
@@ -26,6 +37,8 @@ typedef struct task {
     pthread_cond_t changed;
     uint64_t done, total;
     bool stop, ended;
+    bool waits, reported, asks; /* for an answer: whether it is to; it has; it does */
+    bool ends;                  /* the interpreter */
 } task;
 
 static bool note_progress(void *context, uint64_t done, uint64_t total)
@@ -36,6 +49,12 @@ static bool note_progress(void *context, uint64_t done, uint64_t total)
     pthread_mutex_lock(&t->lock);
     t->done = done;
     t->total = total;
+    if (t->waits && !t->reported && total > 0) {
+        t->reported = t->asks = true;
+        pthread_cond_broadcast(&t->changed);
+        while (t->asks)
+            pthread_cond_wait(&t->changed, &t->lock);
+    }
     stop = t->stop;
     pthread_mutex_unlock(&t->lock);
     return !stop;
@@ -49,7 +68,7 @@ static void *do_work(void *argument)
     pthread_mutex_lock(&t->lock);
     t->status = status;
     t->ended = true;
-    pthread_cond_signal(&t->changed);
+    pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
     return NULL;
 }
@@ -67,7 +86,8 @@ static bool wait_a_tick(task *t, uint64_t *done, uint64_t *total)
         until.tv_sec++;
     }
     pthread_mutex_lock(&t->lock);
-    while (!t->ended && pthread_cond_timedwait(&t->changed, &t->lock, &until) != ETIMEDOUT)
+    while (!t->ended && !t->asks &&
+           (pthread_cond_timedwait(&t->changed, &t->lock, &until) != ETIMEDOUT || t->ends))
         ;
     ended = t->ended;
     *done = t->done;
@@ -91,10 +111,12 @@ static bool look_around(const core_call *call, uint64_t done, uint64_t total)
     return result != NULL;
 }
 
-static void ask_to_stop(task *t)
+static void answer(task *t, bool stop)
 {
     pthread_mutex_lock(&t->lock);
-    t->stop = true;
+    t->stop = t->stop || stop;
+    t->asks = false;
+    pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -108,10 +130,8 @@ static bool wait_for_end(const core_call *call, task *t)
         Py_BEGIN_ALLOW_THREADS
             ended = wait_a_tick(t, &done, &total);
         Py_END_ALLOW_THREADS
-        if (well && !look_around(call, done, total)) {
-            well = false;
-            ask_to_stop(t);
-        }
+        well = well && look_around(call, done, total);
+        answer(t, !well);
     }
     return well;
 }
@@ -120,7 +140,8 @@ static void init_task(task *t, const core_call *call, core_work *work, void *con
 {
     pthread_condattr_t monotonic;
 
-    *t = (task){.work = work, .context = context};
+    *t = (task){.work = work, .context = context, .process = getpid()};
+    t->waits = !call->brief && call->progress != NULL && call->progress != Py_None;
     t->run = (gufo_run){.threads = call->threads, .progress = note_progress, .progress_context = t};
     pthread_mutex_init(&t->lock, NULL);
     pthread_condattr_init(&monotonic);
@@ -129,26 +150,164 @@ static void init_task(task *t, const core_call *call, core_work *work, void *con
     pthread_condattr_destroy(&monotonic);
 }
 
-bool core_do(PyObject *module, const core_call *call, core_work *work, void *context)
+static void end_task(task *t)
 {
-    task t;
-    pthread_t thread;
-    bool well = true;
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+}
 
-    init_task(&t, call, work, context);
-    if (call->brief || pthread_create(&thread, NULL, do_work, &t) != 0) {
-        Py_BEGIN_ALLOW_THREADS
-            do_work(&t);
-        Py_END_ALLOW_THREADS
-    } else {
-        well = wait_for_end(call, &t);
-        pthread_join(thread, NULL);
-    }
-    pthread_cond_destroy(&t.changed);
-    pthread_mutex_destroy(&t.lock);
-    if (well && t.status != GUFO_OK) {
-        core_raise(module, &t.error);
-        well = false;
+/* The error of work that has ended, or `well`. */
+static bool result_of(PyObject *module, const task *t, bool well)
+{
+    if (well && t->status != GUFO_OK) {
+        core_raise(module, &t->error);
+        return false;
     }
     return well;
 }
+
+static bool do_here(PyObject *module, task *t)
+{
+    t->waits = false;
+    Py_BEGIN_ALLOW_THREADS
+        do_work(t);
+    Py_END_ALLOW_THREADS
+    return result_of(module, t, true);
+}
+
+/* ---- the work that runs ----------------------------------------------------------------------- */
+
+/* False with an exception when the interpreter ends. */
+static bool add_task(core_tasks *tasks, task *t)
+{
+    bool ends;
+
+    pthread_mutex_lock(&tasks->lock);
+    ends = tasks->ends;
+    if (!ends) {
+        t->next = tasks->first;
+        t->link = &tasks->first;
+        if (t->next != NULL)
+            t->next->link = &t->next;
+        tasks->first = t;
+    }
+    pthread_mutex_unlock(&tasks->lock);
+    if (ends)
+        PyErr_SetString(PyExc_RuntimeError, "the interpreter ends");
+    return !ends;
+}
+
+static void remove_task(core_tasks *tasks, task *t)
+{
+    pthread_mutex_lock(&tasks->lock);
+    *t->link = t->next;
+    if (t->next != NULL)
+        t->next->link = t->link;
+    pthread_mutex_unlock(&tasks->lock);
+}
+
+static bool do_beside(PyObject *module, const core_call *call, task *t)
+{
+    core_tasks *tasks = core_running(module);
+    pthread_t thread;
+    bool well;
+
+    if (!add_task(tasks, t))
+        return false;
+    if (pthread_create(&thread, NULL, do_work, t) == 0) {
+        well = wait_for_end(call, t);
+        pthread_join(thread, NULL);
+        well = result_of(module, t, well);
+    } else {
+        well = do_here(module, t);
+    }
+    remove_task(tasks, t);
+    return well;
+}
+
+bool core_do(PyObject *module, const core_call *call, core_work *work, void *context)
+{
+    task here, *t;
+    bool well;
+
+    if (call->brief) {
+        init_task(&here, call, work, context);
+        well = do_here(module, &here);
+        end_task(&here);
+        return well;
+    }
+    t = malloc(sizeof *t); /* it may outlive this thread */
+    if (t == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    init_task(t, call, work, context);
+    well = do_beside(module, call, t);
+    end_task(t);
+    free(t);
+    return well;
+}
+
+/* ---- the end of the interpreter --------------------------------------------------------------- */
+
+/* Asks a task to stop; whether it still works. */
+static bool stop_task(task *t)
+{
+    bool works;
+
+    pthread_mutex_lock(&t->lock);
+    t->stop = t->ends = true;
+    t->asks = false;
+    works = !t->ended;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    return works;
+}
+
+static bool stop_tasks(core_tasks *tasks)
+{
+    const pid_t process = getpid();
+    bool work = false;
+
+    pthread_mutex_lock(&tasks->lock);
+    tasks->ends = true;
+    for (task *t = tasks->first; t != NULL; t = t->next)
+        work = (t->process == process && stop_task(t)) || work;
+    pthread_mutex_unlock(&tasks->lock);
+    return work;
+}
+
+static PyObject *stop_work(PyObject *module, PyObject *none)
+{
+    const struct timespec poll = {.tv_nsec = POLL_NS};
+    core_tasks *tasks = core_running(module);
+
+    (void)none;
+    for (int i = 0; i < POLLS && stop_tasks(tasks); i++) {
+        Py_BEGIN_ALLOW_THREADS
+            nanosleep(&poll, NULL);
+        Py_END_ALLOW_THREADS
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"stop_work", stop_work, METH_NOARGS,
+     "stop_work(): stops all long calls, and lets none begin; for the end of the interpreter."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int set_up(PyObject *module)
+{
+    PyObject *stop = PyObject_GetAttrString(module, "stop_work");
+    PyObject *atexit = stop != NULL ? PyImport_ImportModule("atexit") : NULL;
+    PyObject *done = atexit != NULL ? PyObject_CallMethod(atexit, "register", "O", stop) : NULL;
+
+    pthread_mutex_init(&core_running(module)->lock, NULL);
+    Py_XDECREF(stop);
+    Py_XDECREF(atexit);
+    Py_XDECREF(done);
+    return done != NULL ? 0 : -1;
+}
+
+const core_part core_part_work = {functions, set_up};

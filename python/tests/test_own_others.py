@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gufo
+from gufo.given import bytes_in
 
 MODEL = gufo.open(making.llama(width=256, layers=4))
 
@@ -45,7 +46,7 @@ def test_fit() -> None:
     assert failure.value.code == "limit"
     fitted = gufo.estimate(MODEL, devices=["1GiB"], host=2**40)
     assert fitted.devices[0].most_bytes <= 2**30
-    assert gufo.estimates.bytes_in("1.5k") == 1500 and gufo.estimates.bytes_in(" 2 Gi ") == 2**31
+    assert bytes_in("1.5k") == 1500 and bytes_in(" 2 Gi ") == 2**31
     with pytest.raises(ValueError):
         gufo.estimate(MODEL, devices=["much"])
 

@@ -47,6 +47,15 @@ def convert(folder: str) -> str | None:
     return gufo.open(folder).architecture
 
 
+def reform(paths: list[str]) -> list[str]:
+    with gufo.open(paths) as model:
+        job = model.split("part", "2GiB", replace=True)
+        model.merge("merged.gguf")
+        model.endian("big.gguf", "big")
+        model.strip("head.gguf", [name for name in model.tensors if name.startswith("blk.0.")])
+        return job.notes + model.export("folder", dtype="BF16", shard_size="5GB").notes
+
+
 def talk(path: str) -> str:
     tokenizer = gufo.tokenizer(path)
     ids = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], add_generation_prompt=True)

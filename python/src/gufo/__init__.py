@@ -52,7 +52,7 @@ _MODULES = {
 _OWN = {
     "_core": "Error",
     "models": "Entry Finding Findings Model Tensor Tensors open validate",
-    "jobs": "Job JobTensor Output convert",
+    "jobs": "Job JobTensor Output QuantizeJob convert",
     "edits": "Change Edit EditPlan edit recover",
     "text": "Token Tokenizer Tokens tokenizer",
     "estimates": "Estimate EstimateDevice estimate",

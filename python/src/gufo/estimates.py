@@ -7,37 +7,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 from gufo import _core
 from gufo import models
+from gufo.given import Size, bytes_in
 from gufo.models import Model
 
 __all__ = ["Estimate", "EstimateDevice", "estimate"]
 
 FLASH_ATTENTION = {None: 0, True: 1, False: 2}
-PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-Size = Union[int, str]
-
-
-def bytes_in(size: Size) -> int:
-    """Bytes of a size such as "24GiB" or "8G".
-
-    >>> gufo.estimates.bytes_in("24GiB") == 24 * 2**30
-    True
-    """
-    if not isinstance(size, str):
-        return int(size)
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", size, re.ASCII | re.IGNORECASE)
-    if match is None:
-        raise ValueError(f"{size!r} is not a size: write a number of bytes, 24GiB or 24G")
-    number, prefix, binary = match.groups()
-    return int(float(number) * (BINARY if binary else PREFIXES)[prefix.lower()])
-
 
 @dataclass(frozen=True)
 class EstimateDevice:

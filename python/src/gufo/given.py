@@ -1,9 +1,10 @@
-"""Types of metadata values that a program gives."""
+"""What a program gives: values of metadata and their types, sizes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Union
 
 from gufo import _core
 from gufo.models import ARRAY, VALUE_TYPES, bytes_of
@@ -125,3 +126,22 @@ def typed(
     if type is not None or own is not None:
         return types_named(type or own or ""), value
     return old or known(key, architecture, value) or guessed(value), value
+
+
+# ---- sizes ---------------------------------------------------------------------------------------
+
+PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+#: A number of bytes, or "24GiB".
+Size = Union[int, str]
+
+
+def bytes_in(size: Size) -> int:
+    """Bytes of a size such as "24GiB" or "8G"."""
+    if not isinstance(size, str):
+        return int(size)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", size, re.ASCII | re.IGNORECASE)
+    if match is None:
+        raise ValueError(f"{size!r} is not a size: write a number of bytes, 24GiB or 24G")
+    number, prefix, binary = match.groups()
+    return int(float(number) * (BINARY if binary else PREFIXES)[prefix.lower()])

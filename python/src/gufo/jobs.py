@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, Self, Union
 
 from gufo import _core
 from gufo import models
-from gufo.given import typed
+from gufo.given import Size, bytes_in, typed
 from gufo.models import Model, Path, Tensor, bytes_of, text_of
 from gufo.progress import Progress, shown
 
-__all__ = ["Job", "JobTensor", "Output", "convert"]
+__all__ = ["Job", "JobTensor", "Output", "QuantizeJob", "convert"]
 
 #: Keys and values that a file gets.
 Metadata = Mapping[str, Any]
@@ -161,90 +161,24 @@ def files_of(model: Model) -> list[bytes]:
 
 
 class Job:
-    """A plan of a file, or of several shards.  `Model.plan` and `Model.quantize` make it.
+    """A plan of files, which methods of a model make: `Model.split`, `Model.merge`, `Model.strip` ...
 
-    >>> job = model.plan("Q4_K_M", pure=True)
-    >>> job.tensors["output.weight"].reason
-    'target'
+    >>> job = model.split(folder / "part", tensors=8)
+    >>> [os.path.basename(file.path) for file in job.files]
+    ['part-00001-of-00003.gguf', 'part-00002-of-00003.gguf', 'part-00003-of-00003.gguf']
     """
 
-    def __init__(
-        self,
-        model: Model,
-        type: str | None = None,
-        *,
-        importance: Path | None = None,
-        pure: bool = False,
-        effort: str = "reference",
-        types: Mapping[str, str] | None = None,
-        output_type: str | None = None,
-        token_embedding_type: str | None = None,
-        keep_output: bool = False,
-        allow_requantize: bool = False,
-        fallback: bool = True,
-        keep_nonfinite: bool = False,
-        metadata: Metadata | None = None,
-        prune_layers: Sequence[int] = (),
-        adapters: Sequence[Adapter] = (),
-        keep_split: bool = False,
-        split_size: int = 0,
-        split_tensors: int = 0,
-    ) -> None:
-        if effort not in EFFORTS:
-            raise ValueError(f"effort is one of {', '.join(EFFORTS)}, not {effort!r}")
-        if type is None and model.origin is None:
-            raise TypeError("the type is needed, such as \"Q4_K_M\" or \"COPY\"")
-        origin = model.origin
-        migrates = type is None and origin is not None and origin["kind"] == "legacy"
-        if migrates:
-            check_settings(model)
-        merged = [open_adapter(adapter) for adapter in adapters]
-        path = None if importance is None else os.fsencode(importance)
-        self.type = type
-        self._model = model
-        self._read = files_of(model) + ([] if path is None else [path])
-        self._tensors: dict[str, JobTensor] | None = None
+    def __init__(self, core: _core.Job, read: Sequence[bytes] = ()) -> None:
+        self._core: _core.Job | None = core
+        self._read = list(read)
         self._files: list[Output] = []
-        self._core: _core.Job | None = _core.job(
-            model.core,
-            {
-                "type": type,
-                "imatrix": path,
-                "pure": pure,
-                "migrates": migrates,
-                "effort": EFFORTS[effort],
-                "types": types_by_name(model, types),
-                "output_type": output_type,
-                "token_embedding_type": token_embedding_type,
-                "keep_output": keep_output,
-                "allow_requantize": allow_requantize,
-                "no_fallback": not fallback,
-                "flags": (_core.QUANTIZE_KEEP_NONFINITE if keep_nonfinite else 0)
-                | (_core.QUANTIZE_KEEP_SPLIT if keep_split else 0),
-                "metadata": metadata_rows(model, metadata),
-                "prune_layers": list(prune_layers),
-                "adapters": [(adapter.core, scale) for adapter, scale in merged],
-                "split_size": split_size,
-                "split_tensors": split_tensors,
-            },
-        )
+        #: Sentences: how the files differ from the input beyond what was asked for.
+        self.notes: list[str] = core.notes()
 
     def _open(self) -> _core.Job:
         if self._core is None:
             raise ValueError("the job has run")
         return self._core
-
-    @property
-    def tensors(self) -> dict[str, JobTensor]:
-        """What the tensors become, by their names in the output, and after `run` what they lose.
-
-        >>> model.plan("F16").tensors["output.weight"].size
-        16960
-        """
-        if self._tensors is None:
-            rows = map(job_tensor, self._open().tensors() or map(kept_row, self._model.tensors.values()))
-            self._tensors = {tensor.name: tensor for tensor in rows}
-        return self._tensors
 
     def outputs(self, path: Path) -> list[Output]:
         """The files that `run` writes for this path.
@@ -272,16 +206,6 @@ class Job:
         """
         return sum(output.size for output in self._files or self.outputs(""))
 
-    @property
-    def bits_per_weight(self) -> float:
-        """Bits of data for each element.
-
-        >>> model.plan("F32").bits_per_weight
-        32.0
-        """
-        elements = sum(tensor.elements for tensor in self.tensors.values())
-        return 8 * sum(tensor.size for tensor in self.tensors.values()) / max(elements, 1)
-
     def run(
         self,
         output: Path,
@@ -291,7 +215,7 @@ class Job:
         threads: int = 0,
         memory: int = 0,
         progress: Progress = None,
-    ) -> Job:
+    ) -> Self:
         """Writes the files, once, and returns the job.  On failure nothing is left.
 
         `resume` keeps what an interrupted run has done, and continues it.
@@ -308,19 +232,157 @@ class Job:
         }
         with shown(progress, os.path.basename(os.fsdecode(output))) as call:
             self._open().run(options, threads, call)
-        self._tensors = None
-        self._tensors, self._files = self.tensors, self.outputs(output)
+        self._finish(output)
         self._core = None  # and with it the models, which can be closed now
-        del self._model
         return self
 
+    def _finish(self, output: Path) -> None:
+        self._files = self.outputs(output)
+
     def __repr__(self) -> str:
-        return f"<gufo.Job {self.type or 'auto'}: {len(self.tensors)} tensors, {self.size} bytes>"
+        return f"<gufo.{type(self).__name__}: {self.size} bytes>"
+
+
+class QuantizeJob(Job):
+    """A plan of a file, or of several shards, with other element types.  `Model.plan` and
+    `Model.quantize` make it.
+
+    >>> job = model.plan("Q4_K_M", pure=True)
+    >>> job.tensors["output.weight"].reason
+    'target'
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        type: str | None = None,
+        *,
+        importance: Path | None = None,
+        pure: bool = False,
+        effort: str = "reference",
+        types: Mapping[str, str] | None = None,
+        output_type: str | None = None,
+        token_embedding_type: str | None = None,
+        keep_output: bool = False,
+        allow_requantize: bool = False,
+        fallback: bool = True,
+        keep_nonfinite: bool = False,
+        metadata: Metadata | None = None,
+        prune_layers: Sequence[int] = (),
+        adapters: Sequence[Adapter] = (),
+        keep_split: bool = False,
+        split_size: Size = 0,
+        split_tensors: int = 0,
+    ) -> None:
+        if effort not in EFFORTS:
+            raise ValueError(f"effort is one of {', '.join(EFFORTS)}, not {effort!r}")
+        if type is None and model.origin is None:
+            raise TypeError("the type is needed, such as \"Q4_K_M\" or \"COPY\"")
+        origin = model.origin
+        migrates = type is None and origin is not None and origin["kind"] == "legacy"
+        if migrates:
+            check_settings(model)
+        merged = [open_adapter(adapter) for adapter in adapters]
+        path = None if importance is None else os.fsencode(importance)
+        self.type = type
+        self._model = model
+        self._tensors: dict[str, JobTensor] | None = None
+        core = _core.quantizer(
+            model.core,
+            {
+                "type": type,
+                "imatrix": path,
+                "pure": pure,
+                "migrates": migrates,
+                "effort": EFFORTS[effort],
+                "types": types_by_name(model, types),
+                "output_type": output_type,
+                "token_embedding_type": token_embedding_type,
+                "keep_output": keep_output,
+                "allow_requantize": allow_requantize,
+                "no_fallback": not fallback,
+                "flags": (_core.QUANTIZE_KEEP_NONFINITE if keep_nonfinite else 0)
+                | (_core.QUANTIZE_KEEP_SPLIT if keep_split else 0),
+                "metadata": metadata_rows(model, metadata),
+                "prune_layers": list(prune_layers),
+                "adapters": [(adapter.core, scale) for adapter, scale in merged],
+                "split_size": bytes_in(split_size),
+                "split_tensors": split_tensors,
+            },
+        )
+        super().__init__(core, files_of(model) + ([] if path is None else [path]))
+
+    @property
+    def tensors(self) -> dict[str, JobTensor]:
+        """What the tensors become, by their names in the output, and after `run` what they lose.
+
+        >>> model.plan("F16").tensors["output.weight"].size
+        16960
+        """
+        if self._tensors is None:
+            rows = map(job_tensor, self._open().tensors() or map(kept_row, self._model.tensors.values()))
+            self._tensors = {tensor.name: tensor for tensor in rows}
+        return self._tensors
+
+    @property
+    def bits_per_weight(self) -> float:
+        """Bits of data for each element.
+
+        >>> model.plan("F32").bits_per_weight
+        32.0
+        """
+        elements = sum(tensor.elements for tensor in self.tensors.values())
+        return 8 * sum(tensor.size for tensor in self.tensors.values()) / max(elements, 1)
+
+    def _finish(self, output: Path) -> None:
+        super()._finish(output)
+        self._tensors = None
+        self._tensors = self.tensors
+        del self._model
+
+    def __repr__(self) -> str:
+        return f"<gufo.QuantizeJob {self.type or 'auto'}: {len(self.tensors)} tensors, {self.size} bytes>"
 
     def _repr_html_(self) -> str:
         from gufo.notebook import job_html
 
         return job_html(self)
+
+
+# ---- other forms ---------------------------------------------------------------------------------
+
+EXPORTS = ("safetensors", "npz")  # gufo_export_format
+
+
+def split(model: Model, size: Size, tensors: int, metadata_alone: bool) -> Job:
+    options = {"size": bytes_in(size), "tensors": tensors, "metadata_alone": metadata_alone}
+    return Job(_core.form(model.core, "split", options), files_of(model))
+
+
+def merge(model: Model) -> Job:
+    return Job(_core.form(model.core, "merge", {}), files_of(model))
+
+
+def endian(model: Model, byte_order: str) -> Job:
+    if byte_order not in models.BYTE_ORDERS:
+        raise ValueError(f"byte_order is one of {', '.join(models.BYTE_ORDERS)}, not {byte_order!r}")
+    options = {"byte_order": models.BYTE_ORDERS.index(byte_order)}
+    return Job(_core.form(model.core, "endian", options), files_of(model))
+
+
+def strip(model: Model, keep: Iterable[str], vocabulary_only: bool) -> Job:
+    names = [model.tensors[name].name for name in keep]
+    options = {"keep": list(map(bytes_of, names)), "vocabulary_only": vocabulary_only}
+    return Job(_core.form(model.core, "strip", options), files_of(model))
+
+
+def export(model: Model, format: str, dtype: str | None, shard_size: Size) -> Job:
+    if "import" not in _core.features:
+        raise models.missing("models of training frameworks")
+    if format not in EXPORTS:
+        raise ValueError(f"format is one of {', '.join(EXPORTS)}, not {format!r}")
+    options = {"format": EXPORTS.index(format), "dtype": dtype, "shard_size": bytes_in(shard_size)}
+    return Job(_core.form(model.core, "export", options), files_of(model))
 
 
 # ---- models in other formats ---------------------------------------------------------------------
@@ -347,7 +409,7 @@ def convert(
     memory: int = 0,
     progress: Progress = None,
     **options: Any,
-) -> Job:
+) -> QuantizeJob:
     """Writes the GGUF file of a model of a training framework, as `gufo convert` does, or of a file of a
     format before GGUF, as `gufo migrate` does: the same bytes.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gufo.edits import Edit
-    from gufo.jobs import Job, Metadata
+    from gufo.given import Size
+    from gufo.jobs import Job, Metadata, QuantizeJob
     from gufo.progress import Progress
 
 __all__ = ["Entry", "Finding", "Findings", "Model", "Tensor", "Tensors", "open", "validate"]
@@ -41,6 +42,7 @@ VALUE_TYPES = (
     "uint64", "int64", "float64",
 )  # fmt: skip
 ARRAY = VALUE_TYPES.index("array")
+BYTE_ORDERS = ("little", "big")  # gufo_byte_order
 # The numbers of element types that numpy has, as they are in files.
 DTYPES = {"F32": "f4", "F16": "f2", "F64": "f8", "I8": "i1", "I16": "i2", "I32": "i4", "I64": "i8"}
 
@@ -549,7 +551,7 @@ class Model(Mapping[str, Value]):
         """
         return Findings(_core.check(self.core, level))
 
-    def plan(self, type: str | None = None, **options: Any) -> Job:
+    def plan(self, type: str | None = None, **options: Any) -> QuantizeJob:
         """Plans what `quantize` writes, to look at it.  Nothing is written before `Job.run`.
 
         >>> job = model.plan("Q8_0")
@@ -558,9 +560,9 @@ class Model(Mapping[str, Value]):
         >>> job.size < model.size
         True
         """
-        from gufo.jobs import Job
+        from gufo.jobs import QuantizeJob
 
-        return Job(self, type, **options)
+        return QuantizeJob(self, type, **options)
 
     def quantize(
         self,
@@ -581,13 +583,13 @@ class Model(Mapping[str, Value]):
         prune_layers: Sequence[int] = (),
         adapters: Sequence[Model | Path | tuple[Model | Path, float]] = (),
         keep_split: bool = False,
-        split_size: int = 0,
+        split_size: Size = 0,
         split_tensors: int = 0,
         replace: bool = False,
         threads: int = 0,
         memory: int = 0,
         progress: Progress = None,
-    ) -> Job:
+    ) -> QuantizeJob:
         """Writes the model with other element types, as `gufo quantize` does: the same bytes.
 
         `type` is a file type ("Q4_K_M"), an element type ("MXFP4") or "COPY".  Of a folder, or a
@@ -595,7 +597,7 @@ class Model(Mapping[str, Value]):
         `types` gives types to tensors by regular expressions, of which the first that is found in
         a name counts; `importance` is the path of an importance matrix; `adapters` are LoRA
         adapters that are merged, each with a scale.  Either the file appears as a whole, or
-        nothing does: an exception, KeyboardInterrupt too, leaves what was there.
+        nothing does: an exception before that, KeyboardInterrupt too, leaves what was there.
 
         >>> job = model.quantize(folder / "small.gguf", "Q8_0", types={"ffn_down": "F16"})
         >>> gufo.open(folder / "small.gguf").tensors["blk.0.ffn_down.weight"].type
@@ -623,6 +625,124 @@ class Model(Mapping[str, Value]):
             split_tensors=split_tensors,
         )
         return job.run(output, replace=replace, threads=threads, memory=memory, progress=progress)
+
+    def split(
+        self,
+        prefix: Path,
+        size: Size = 0,
+        *,
+        tensors: int = 0,
+        metadata_alone: bool = False,
+        replace: bool = False,
+        threads: int = 0,
+        progress: Progress = None,
+    ) -> Job:
+        """Writes the model as shards of at most `size` bytes ("4G") or `tensors` tensors, as
+        `gufo split` does: PREFIX-00001-of-00003.gguf and so on.
+
+        `metadata_alone` leaves the first one without tensors.  Either all files appear or none.
+
+        >>> job = model.split(folder / "shard", "64KiB")
+        >>> gufo.open(job.files[0].path).shards == len(job.files) == 3
+        True
+        """
+        from gufo.jobs import split
+
+        job = split(self, size, tensors, metadata_alone)
+        return job.run(prefix, replace=replace, threads=threads, progress=progress)
+
+    def merge(
+        self, output: Path, *, replace: bool = False, threads: int = 0, progress: Progress = None
+    ) -> Job:
+        """Writes a model of several shards as one file, as `gufo merge` does.
+
+        >>> shards = model.split(folder / "piece", tensors=10).files
+        >>> _ = gufo.open(shards[0].path).merge(folder / "merged.gguf")
+        >>> gufo.diff(model, folder / "merged.gguf").same
+        True
+        """
+        from gufo.jobs import merge
+
+        return merge(self).run(output, replace=replace, threads=threads, progress=progress)
+
+    def endian(
+        self,
+        output: Path,
+        byte_order: str,
+        *,
+        replace: bool = False,
+        threads: int = 0,
+        progress: Progress = None,
+    ) -> Job:
+        """Writes the model in the byte order "little" or "big", as `gufo endian` does.
+
+        >>> _ = model.endian(folder / "big.gguf", "big")
+        >>> gufo.open(folder / "big.gguf").byte_order
+        'big'
+        """
+        from gufo.jobs import endian
+
+        job = endian(self, byte_order)
+        return job.run(output, replace=replace, threads=threads, progress=progress)
+
+    def strip(
+        self,
+        output: Path,
+        keep: Iterable[str] = (),
+        *,
+        vocabulary_only: bool = False,
+        replace: bool = False,
+        threads: int = 0,
+        progress: Progress = None,
+    ) -> Job:
+        """Writes the metadata, and of the tensors only those that `keep` names, as `gufo strip` does.
+
+        `vocabulary_only` leaves what a tokenizer needs.
+
+        >>> _ = model.strip(folder / "head.gguf", ["output.weight"])
+        >>> list(gufo.open(folder / "head.gguf").tensors)
+        ['output.weight']
+        """
+        from gufo.jobs import strip
+
+        job = strip(self, keep, vocabulary_only)
+        return job.run(output, replace=replace, threads=threads, progress=progress)
+
+    def export(
+        self,
+        folder: Path,
+        *,
+        format: str = "safetensors",
+        dtype: str | None = None,
+        shard_size: Size = 0,
+        replace: bool = False,
+        threads: int = 0,
+        memory: int = 0,
+        progress: Progress = None,
+    ) -> Job:
+        """Writes the files of the model as transformers reads them, as `gufo export` does: tensors,
+        config.json, and those of the tokenizer.  The folder is made where it does not exist.
+
+        `format` is "safetensors" or "npz"; `dtype` is "F32", "F16" or "BF16" for tensors of two
+        dimensions and more; without it they keep theirs, and what is quantized becomes BF16.
+        `Job.notes` says what a checkpoint cannot have.
+
+        >>> job = model.export(folder / "exported")
+        >>> gufo.open(folder / "exported").architecture
+        'llama'
+        """
+        from gufo.jobs import export
+
+        job = export(self, format, dtype, shard_size)
+        made = not os.path.exists(folder)
+        if made:
+            os.mkdir(folder)
+        try:
+            return job.run(folder, replace=replace, threads=threads, memory=memory, progress=progress)
+        except BaseException:
+            if made and not os.listdir(folder):
+                os.rmdir(folder)
+            raise
 
     def edit(self, **options: Any) -> Edit:
         """Begins to change the file: `gufo.edit` of its path.  Afterwards the model is the new one.
@@ -767,7 +887,7 @@ def open(
     `source` is a path; the content of a file (bytes, or any object with a buffer); an open file,
     or its descriptor; or a folder or file of a training framework, or of a format before GGUF,
     which is seen as the GGUF file that it becomes.  The first of several shards means all of them,
-    unless `single`.
+    unless `single`; a list is the shards of a model in their order, whatever their names.
 
     `lenient` opens a damaged file as far as it can be read, a folder as far as it is understood; `metadata_only` one whose data is not
     there; without `mapped` a file that is truncated meanwhile cannot end the process.  Errors are
@@ -788,6 +908,8 @@ def open(
         if "import" not in _core.features:
             raise missing("models of training frameworks, which a folder is")
         return open_folder(source) if lenient else open_foreign(source, "checkpoint")
+    if isinstance(source, list):
+        return Model(_core.open([content_of(one) for one in source], flags=flags, name=name), source)
     try:
         core = _core.open(content_of(source), flags=flags, name=name)
         return Model(core, source, flags=flags, name=name)

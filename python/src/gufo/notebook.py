@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from gufo.differences import Diff
     from gufo.estimates import Estimate
-    from gufo.jobs import Job
+    from gufo.jobs import QuantizeJob
     from gufo.models import Findings, Model, Tensor
     from gufo.text import Tokens
 
@@ -350,7 +350,7 @@ def model_html(model: Model) -> str:
     )
 
 
-def job_html(job: Job) -> str:
+def job_html(job: QuantizeJob) -> str:
     tensors = list(job.tensors.values())
     cells = cells_of(tensors)
     rows = (

@@ -1,0 +1,144 @@
+"""The end of the interpreter while calls run, and several interpreters in a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import making
+import numpy as np
+import pytest
+
+import gufo
+
+BEGIN = """
+import os, sys, threading, time
+import gufo
+model = gufo.open("large.gguf")
+begun = threading.Event()
+def show(done, total):
+    begun.set()
+def work():
+    model.quantize("out.gguf", "IQ4_XS", effort="high", threads=1, progress=show)
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """With a file whose encoding takes some seconds."""
+    rows = np.random.default_rng(1).standard_normal((8192, 1024), np.float32)
+    tensors = [("blk.0.ffn_up.weight", 0, [1024, 8192], rows.astype("<f4").tobytes())]
+    (tmp_path / "large.gguf").write_bytes(making.gguf([("general.architecture", "string", "llama")], tensors))
+    return tmp_path
+
+
+def run(folder: Path, program: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(Path(gufo.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "Fatal" not in done.stderr, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(0)", "time.sleep(0.15)"])
+def test_end_stops_work(folder: Path, end: str) -> None:
+    assert run(folder, BEGIN + end) == ""
+    assert os.listdir(folder) == ["large.gguf"]
+
+
+def test_no_work_begins_after_the_end(folder: Path) -> None:
+    end = """
+import gufo._core
+gufo._core.stop_work()
+try:
+    model.plan("Q8_0")
+except RuntimeError as error:
+    print(error)
+"""
+    assert run(folder, BEGIN + end) == "the interpreter ends\n"
+    assert os.listdir(folder) == ["large.gguf"]
+
+
+def test_child_of_fork_ends(folder: Path) -> None:
+    """It has the list of work, but not the threads that do it."""
+    end = """
+child = os.fork()
+if child == 0:
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run(folder, BEGIN + end) == "7\n"
+
+
+def test_silent_pipe(folder: Path) -> None:
+    """Work that cannot be stopped ends with the process."""
+    end = """
+reader, writer = os.pipe()
+threading.Thread(target=gufo.open, args=(reader,), daemon=True).start()
+time.sleep(0.2)
+"""
+    assert run(folder, BEGIN + end) == ""
+    assert os.listdir(folder) == ["large.gguf"]
+
+
+def test_interpreters(folder: Path) -> None:
+    """Each has its own module, types and exceptions."""
+    interpreters = pytest.importorskip("_xxsubinterpreters")
+    path = folder / "model.gguf"
+    path.write_bytes(making.llama())
+    program = f"""
+import sys
+sys.path[:] = {sys.path!r}
+import gufo
+model = gufo.open({os.fspath(path)!r})
+model.quantize({os.fspath(folder / "out.gguf")!r}, "F16", replace=True)
+try:
+    gufo.open(b"no model")
+except gufo.Error as error:
+    assert error.code == "not GGUF"
+else:
+    raise AssertionError
+"""
+    first = gufo.open(path)
+    for _ in range(3):
+        interpreter = interpreters.create()
+        interpreters.run_string(interpreter, program)
+        interpreters.destroy(interpreter)
+        assert gufo.open(folder / "out.gguf").tensors["output.weight"].type == "F16"
+        with pytest.raises(gufo.Error):
+            gufo.open(b"no model")
+    assert first["general.name"] == "Small"
+
+
+def test_closing_while_calls_run(folder: Path) -> None:
+    """A model that a call uses is not closed under it, whichever thread closes it."""
+    path = folder / "model.gguf"
+    path.write_bytes(making.llama())
+    for _ in range(20):
+        model = gufo.open(path, mapped=False)
+        failed: list[BaseException] = []
+
+        def read() -> None:
+            try:
+                for tensor in model.tensors.values():
+                    assert tensor.numpy().size == tensor.elements
+            except (ValueError, BufferError) as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while not model.closed:
+            try:
+                model.close()
+            except BufferError:
+                pass
+        for thread in threads:
+            thread.join()
+        assert all("closed" in str(error) for error in failed)
