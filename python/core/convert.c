@@ -1,5 +1,6 @@
 /* What training frameworks save, and formats before GGUF, opened as the models that they become. */
 #include "fields.h"
+#include "given.h"
 
 #ifdef CORE_IMPORT
 
@@ -41,6 +42,7 @@ static PyObject *recognise(PyObject *module, PyObject *args)
 typedef struct importing {
     const char *path;
     bool is_legacy;
+    gufo_document *known;
     gufo_checkpoint_options checkpoint;
     gufo_legacy_options legacy;
     gufo_model *model;
@@ -65,7 +67,7 @@ static gufo_status open_import(void *context, const gufo_run *run, gufo_error *e
     importing *i = context;
     gufo_import *import;
 
-    i->legacy.run = run;
+    i->legacy.run = i->checkpoint.run = run;
     import = i->is_legacy ? gufo_import_legacy(i->path, &i->legacy, error)
                           : gufo_import_checkpoint(i->path, &i->checkpoint, error);
     if (import != NULL)
@@ -99,6 +101,23 @@ static PyObject *start_use(PyObject *module, PyObject *model, importing *i)
     return capsule;
 }
 
+/* "known": a list of entries.  False with an exception. */
+static bool read_known(PyObject *module, PyObject *options, importing *i)
+{
+    PyObject *list = PyDict_GetItemString(options, "known");
+    gufo_error error;
+
+    if (list == NULL || PyObject_Length(list) == 0)
+        return true;
+    i->known = gufo_document_new(NULL, &error);
+    if (i->known == NULL) {
+        core_raise(module, &error);
+        return false;
+    }
+    i->checkpoint.known = i->legacy.known = i->known;
+    return given_entries(module, list, i->known);
+}
+
 static PyObject *import_model(PyObject *module, PyObject *args)
 {
     PyObject *options, *vocabulary, *use, *model = NULL;
@@ -113,8 +132,9 @@ static PyObject *import_model(PyObject *module, PyObject *args)
     if (fields_read(options, i.is_legacy ? legacy_fields : checkpoint_fields, &i) < 0 ||
         (use = start_use(module, vocabulary, &i)) == NULL)
         return NULL;
-    if (core_do(module, &call, open_import, &i))
+    if (read_known(module, options, &i) && core_do(module, &call, open_import, &i))
         model = core_model_new(module, i.model, use);
+    gufo_document_free(i.known);
     Py_DECREF(use);
     return model;
 }

@@ -17,6 +17,7 @@
  *     job.c      jobs: plans of files
  *     quantize.c jobs that give other element types
  *     forms.c    jobs that split, merge, swap, strip, export
+ *     write.c    files of what a program has
  *     edit.c     edits
  *     compare.c  differences
  *     estimate.c memory that a model needs to run

@@ -219,7 +219,7 @@ static PyObject *edit_set(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "y#OO:set", &key, &size, &types, &given) ||
         (document = use_document(object)) == NULL)
         return NULL;
-    if (given_value(types, given, &bytes, &value)) {
+    if (given_value((gufo_str){key, (size_t)size}, types, given, &bytes, &value)) {
         const gufo_status status =
             gufo_document_set_entry(document, (gufo_str){key, (size_t)size}, &value, &error);
 

@@ -39,7 +39,15 @@ static gufo_byte_order machine_order(void)
     return first == 1 ? GUFO_LITTLE_ENDIAN : GUFO_BIG_ENDIAN;
 }
 
+enum { DEPTHS = sizeof((given_bytes *)0)->place / sizeof(Py_ssize_t) };
+
 /* ---- one value ------------------------------------------------------------------------------ */
+
+static bool does_not_fit(PyObject *object, const char *what)
+{
+    PyErr_Format(PyExc_TypeError, "%.100R is not %s", object, what);
+    return false;
+}
 
 static bool read_string(PyObject *object, gufo_str *out)
 {
@@ -49,14 +57,16 @@ static bool read_string(PyObject *object, gufo_str *out)
         *out = (gufo_str){PyBytes_AsString(object), (size_t)PyBytes_Size(object)};
         return true;
     }
-    out->data = PyUnicode_AsUTF8AndSize(object, &size); /* TypeError for anything else */
+    if (!PyUnicode_Check(object))
+        return does_not_fit(object, "a text");
+    out->data = PyUnicode_AsUTF8AndSize(object, &size);
     out->len = (size_t)size;
     return out->data != NULL;
 }
 
 static bool is_out_of_range(gufo_value_type type, PyObject *object)
 {
-    PyErr_Format(PyExc_OverflowError, "%R does not fit into %s", object,
+    PyErr_Format(PyExc_OverflowError, "%.100R does not fit into %s", object,
                  gufo_value_type_name(type));
     return false;
 }
@@ -67,6 +77,10 @@ static PyObject *whole_number(gufo_value_type type, PyObject *object)
     if (PyBool_Check(object))
         return PyErr_Format(PyExc_TypeError, "%R is a bool, not %s", object,
                             gufo_value_type_name(type));
+    if (!PyIndex_Check(object)) {
+        (void)does_not_fit(object, "a whole number");
+        return NULL;
+    }
     return PyNumber_Index(object);
 }
 
@@ -105,6 +119,8 @@ static bool read_signed(gufo_value_type type, PyObject *object, int64_t *out)
 
 static bool read_float(PyObject *object, double *out)
 {
+    if (!PyNumber_Check(object))
+        return does_not_fit(object, "a number");
     *out = PyFloat_AsDouble(object);
     return !(*out == -1.0 && PyErr_Occurred());
 }
@@ -112,9 +128,7 @@ static bool read_float(PyObject *object, double *out)
 static bool read_bool(PyObject *object, bool *out)
 {
     *out = object == Py_True;
-    if (!PyBool_Check(object))
-        PyErr_Format(PyExc_TypeError, "%R is not a bool", object);
-    return PyBool_Check(object);
+    return PyBool_Check(object) ? true : does_not_fit(object, "a bool");
 }
 
 static bool read_one(gufo_value_type type, PyObject *object, gufo_value *out)
@@ -243,20 +257,26 @@ static bool put_elements(given_bytes *b, PyObject *types, Py_ssize_t depth, PyOb
         return false;
     if (PyBytes_Check(object) && gufo_value_type_size(type) > 0)
         return put_numbers(b, type, object, count);
+    if (PyUnicode_Check(object) || PyBytes_Check(object) || !PySequence_Check(object))
+        return does_not_fit(object, "a list");
     list = PySequence_List(object);
     good = list != NULL;
     *count = good ? (uint64_t)PyList_Size(list) : 0;
     for (Py_ssize_t i = 0; good && i < (Py_ssize_t)*count; i++) {
         PyObject *element = PyList_GetItem(list, i);
 
+        if (depth <= DEPTHS)
+            b->place[depth - 1] = i;
         good = type == GUFO_VALUE_ARRAY ? put_array(b, types, depth + 1, element)
                                         : put_one(b, type, element);
+        if (!good && b->depth == 0)
+            b->depth = depth < DEPTHS ? depth : DEPTHS;
     }
     Py_XDECREF(list);
     return good;
 }
 
-bool given_value(PyObject *types, PyObject *object, given_bytes *bytes, gufo_value *out)
+static bool read_value(PyObject *types, PyObject *object, given_bytes *bytes, gufo_value *out)
 {
     gufo_value_type type;
 
@@ -272,4 +292,71 @@ bool given_value(PyObject *types, PyObject *object, given_bytes *bytes, gufo_val
     out->as.array.size = bytes->len;
     out->as.array.encoding = (gufo_encoding){3, (uint8_t)machine_order()};
     return true;
+}
+
+/* "KEY[3][1]", a new reference. */
+static PyObject *place_of(gufo_str key, const given_bytes *bytes)
+{
+    PyObject *text = PyUnicode_DecodeUTF8(key.data, (Py_ssize_t)key.len, "backslashreplace");
+
+    for (Py_ssize_t i = 0; text != NULL && i < bytes->depth; i++) {
+        PyObject *longer = PyUnicode_FromFormat("%U[%zd]", text, bytes->place[i]);
+
+        Py_DECREF(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* Puts the place before the text of an exception that says what does not fit. */
+static void say_where(gufo_str key, const given_bytes *bytes)
+{
+    PyObject *type, *value, *trace, *place, *kind;
+
+    if (PyErr_ExceptionMatches(PyExc_MemoryError))
+        return;
+    PyErr_Fetch(&type, &value, &trace);
+    kind = PyErr_GivenExceptionMatches(type, PyExc_UnicodeError) ? PyExc_ValueError : type;
+    place = place_of(key, bytes);
+    if (place != NULL)
+        PyErr_Format(kind, "%U: %S", place, value != NULL ? value : Py_None);
+    Py_XDECREF(place);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
+bool given_value(gufo_str key, PyObject *types, PyObject *object, given_bytes *bytes,
+                 gufo_value *out)
+{
+    const bool good = read_value(types, object, bytes, out);
+
+    if (!good)
+        say_where(key, bytes);
+    return good;
+}
+
+bool given_entries(PyObject *module, PyObject *list, gufo_document *document)
+{
+    bool good = true;
+
+    for (Py_ssize_t i = 0; good && i < PyList_Size(list); i++) {
+        PyObject *types, *given;
+        given_bytes bytes = {0};
+        gufo_value value;
+        gufo_error error;
+        const char *key;
+        Py_ssize_t size;
+
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "y#OO", &key, &size, &types, &given))
+            return false;
+        good = given_value((gufo_str){key, (size_t)size}, types, given, &bytes, &value);
+        if (good && gufo_document_set_entry(document, (gufo_str){key, (size_t)size}, &value,
+                                            &error) != GUFO_OK) {
+            core_raise(module, &error);
+            good = false;
+        }
+        given_free(&bytes);
+    }
+    return good;
 }

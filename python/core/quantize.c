@@ -8,6 +8,7 @@
 #endif
 
 #include <stdio.h>
+#include <string.h>
 
 /* A type for tensors of one name. */
 typedef struct rule {
@@ -90,7 +91,8 @@ static bool read_overrides(PyObject *options, plan *p)
         good =
             PyArg_ParseTuple(PyList_GetItem(list, (Py_ssize_t)i), "yOO", &o->key, &types, &value);
         p->options.override_count = i + 1;
-        good = good && given_value(types, value, &p->values[i], &o->value);
+        good = good && given_value((gufo_str){o->key, strlen(o->key)}, types, value, &p->values[i],
+                                   &o->value);
     }
     p->options.overrides = p->overrides;
     return good;

@@ -122,6 +122,21 @@ static PyObject *warnings(const gufo_vocab *vocab)
     return list;
 }
 
+static PyObject *stop_tokens(const gufo_vocab *vocab)
+{
+    const size_t count = gufo_vocab_stop_tokens(vocab, NULL, 0);
+    uint32_t *ids = PyMem_Malloc((count + 1) * sizeof *ids);
+    PyObject *list = ids != NULL ? PyList_New(0) : PyErr_NoMemory();
+
+    if (ids != NULL)
+        (void)gufo_vocab_stop_tokens(vocab, ids, count);
+    for (size_t i = 0; list != NULL && i < count; i++)
+        if (fields_add(list, PyLong_FromUnsignedLong(ids[i])) < 0)
+            Py_CLEAR(list);
+    PyMem_Free(ids);
+    return list;
+}
+
 static PyObject *vocab_facts(PyObject *object, PyObject *unused)
 {
     const gufo_vocab *vocab = ((vocab_object *)object)->vocab;
@@ -130,6 +145,7 @@ static PyObject *vocab_facts(PyObject *object, PyObject *unused)
 
     (void)unused;
     if (dict == NULL || fields_set(dict, "special", special_tokens(&facts)) < 0 ||
+        fields_set(dict, "stop_tokens", stop_tokens(vocab)) < 0 ||
         fields_set(dict, "warnings", warnings(vocab)) < 0)
         Py_CLEAR(dict);
     return dict;
@@ -177,6 +193,21 @@ static gufo_status encode(void *context, const gufo_run *run, gufo_error *error)
     return gufo_tokenize(e->vocab, e->text, &options, &e->ids, error);
 }
 
+typedef struct counting {
+    const gufo_vocab *vocab;
+    gufo_str text;
+    uint32_t flags;
+    uint64_t count;
+} counting;
+
+static gufo_status count(void *context, const gufo_run *run, gufo_error *error)
+{
+    counting *c = context;
+    const gufo_tokenize_options options = {.flags = c->flags, .run = run};
+
+    return gufo_count_tokens(c->vocab, c->text, &options, &c->count, error);
+}
+
 /* A thread for it costs more than a short text takes. */
 enum { SHORT_TEXT = 1 << 16 };
 
@@ -219,6 +250,24 @@ static PyObject *vocab_encode(PyObject *object, PyObject *args)
     gufo_ids_free(&e.ids);
     PyBuffer_Release(&text);
     return result;
+}
+
+static PyObject *vocab_count(PyObject *object, PyObject *args)
+{
+    counting c = {.vocab = ((vocab_object *)object)->vocab};
+    core_call call = {.threads = 0};
+    unsigned flags;
+    Py_buffer text;
+    bool good;
+
+    if (!PyArg_ParseTuple(args, "y*II:count", &text, &flags, &call.threads))
+        return NULL;
+    c.text = (gufo_str){text.buf, (size_t)text.len};
+    c.flags = flags;
+    call.brief = text.len < SHORT_TEXT;
+    good = core_do((PyObject *)Py_TYPE(object), &call, count, &c);
+    PyBuffer_Release(&text);
+    return good ? PyLong_FromUnsignedLongLong(c.count) : NULL;
 }
 
 /* ---- decoding ------------------------------------------------------------------------------- */
@@ -398,6 +447,7 @@ static PyMethodDef vocab_methods[] = {
     {"piece", vocab_piece, METH_O, "piece(id) -> bytes: what the token gives on its own."},
     {"encode", vocab_encode, METH_VARARGS,
      "encode(text, flags, threads) -> (ids, spans): pairs of uint64 in machine order, or None."},
+    {"count", vocab_count, METH_VARARGS, "count(text, flags, threads) -> the number of ids."},
     {"decode", vocab_decode, METH_VARARGS, "decode(ids, flags) -> bytes."},
     {"decoder", decoder_new, METH_VARARGS, "decoder(flags) -> Decoder, for ids in parts."},
     {NULL, NULL, 0, NULL},

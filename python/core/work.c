@@ -168,10 +168,12 @@ static bool result_of(PyObject *module, const task *t, bool well)
 
 static bool do_here(PyObject *module, task *t)
 {
+    PyThreadState *state;
+
     t->waits = false;
-    Py_BEGIN_ALLOW_THREADS
-        do_work(t);
-    Py_END_ALLOW_THREADS
+    state = PyEval_SaveThread();
+    do_work(t);
+    PyEval_RestoreThread(state);
     return result_of(module, t, true);
 }
 

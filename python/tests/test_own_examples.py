@@ -14,9 +14,9 @@ import making
 import pytest
 
 import gufo
-from gufo import differences, edits, estimates, jobs, models, text
+from gufo import differences, edits, estimates, jobs, models, text, writing
 
-MODULES = [models, jobs, edits, text, estimates, differences]
+MODULES = [models, jobs, edits, text, estimates, differences, writing]
 
 
 @pytest.fixture

@@ -307,3 +307,24 @@ def test_folder_needs_a_library(tmp_path: Path) -> None:
     for call in (lambda: gufo.open(tmp_path), lambda: gufo.convert(tmp_path, tmp_path / "out.gguf")):
         with pytest.raises(gufo.Error, match="training frameworks"):
             call()
+
+
+@needs_import
+def test_known(seeds: Path, tmp_path: Path) -> None:
+    """What a file lacks, a program may say."""
+    folder = seeds.parent / "seeds_legacy"
+    with pytest.raises(gufo.Error, match="'tokenizer.ggml.merges' is missing"):
+        gufo.convert(folder / "bloom.bin", tmp_path / "out.gguf")
+    known = {"tokenizer.ggml.merges": ["a b"], "bloom.context_length": 77}
+    gufo.convert(folder / "bloom.bin", tmp_path / "out.gguf", known=known)
+    with gufo.open(tmp_path / "out.gguf") as model:
+        assert model["tokenizer.ggml.merges"] == ["a b"]
+        assert model["bloom.context_length"] == 77 and model.entry("bloom.context_length").type == "uint32"
+    checkpoint = making.checkpoint(tmp_path / "checkpoint")
+    gufo.convert(checkpoint, tmp_path / "c.gguf", no_vocabulary=True, known={"general.name": "Known", "my.key": 1})
+    assert [gufo.open(tmp_path / "c.gguf")[key] for key in ("general.name", "my.key")] == ["Known", 1]
+    with pytest.raises(TypeError, match="my.key"):
+        gufo.convert(checkpoint, tmp_path / "d.gguf", no_vocabulary=True, known={"my.key": None})
+    with pytest.raises(gufo.Error, match="bad key"):
+        gufo.convert(checkpoint, tmp_path / "d.gguf", no_vocabulary=True, known={"bad key": 1})
+    assert not (tmp_path / "d.gguf").exists()

@@ -165,3 +165,21 @@ def test_no_leak(words: gufo.Tokenizer) -> None:
     for _ in range(1000):
         cycle()
     assert resident() - before < 4 << 20
+
+
+def test_count_and_stop_tokens(vocabularies: list[Path]) -> None:
+    text = "Hello, world! \N{EURO SIGN} \n\n 1234 def f(x): return x\n" * 3
+    for path in vocabularies[:4]:
+        tokenizer = gufo.tokenizer(path)
+        for options in ({}, {"add_special": False}, {"parse_special": True}):
+            assert tokenizer.count(text, **options) == len(tokenizer.encode(text, **options))
+        assert tokenizer.stop_tokens == sorted(set(tokenizer.stop_tokens))
+        ends = {tokenizer.special[role] for role in ("eos", "eot") if role in tokenizer.special}
+        assert ends <= set(tokenizer.stop_tokens)
+
+
+def test_count_and_stop_tokens_of_a_small_model() -> None:
+    tokenizer = gufo.tokenizer(making.llama())
+    assert tokenizer.stop_tokens == [2]
+    assert tokenizer.count("ab a " * 30000, threads=2) == len(tokenizer.encode("ab a " * 30000))
+    assert tokenizer.count(b"\xff") == len(tokenizer.encode(b"\xff"))

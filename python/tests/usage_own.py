@@ -56,12 +56,21 @@ def reform(paths: list[str]) -> list[str]:
         return job.notes + model.export("folder", dtype="BF16", shard_size="5GB").notes
 
 
+def write(path: Path, values: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> None:
+    with gufo.open(path) as model:
+        blocks = gufo.quantize(values, gufo.GGMLQuantizationType.Q8_0)
+        tensors = {"a": values, "b": (blocks, "Q8_0"), "c": model.tensors["output.weight"]}
+        gufo.write("new.gguf", {"general.architecture": "llama", "my.numbers": [1, 2]}, tensors, replace=True)
+        gufo.write("copy.gguf", model, model.tensors)
+
+
 def talk(path: str) -> str:
     tokenizer = gufo.tokenizer(path)
     ids = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], add_generation_prompt=True)
     text = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], tokenize=False)
     for number, (begin, end) in zip(ids, ids.spans):
         print(number, ids.text[begin:end])
+    print(tokenizer.count(text), [end for end in tokenizer.stop_tokens if end in ids])
     return tokenizer.decode(tokenizer.encode(text))
 
 

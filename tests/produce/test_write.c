@@ -78,11 +78,41 @@ static void test_failures(void **state)
     folder_remove(&f);
 }
 
+static bool stop(void *context, uint64_t done, uint64_t total)
+{
+    uint64_t *seen = context;
+
+    seen[0] = done;
+    seen[1] = total;
+    return false;
+}
+
+static void test_progress(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "a.gguf");
+    gufo_document *d = one_tensor();
+    uint64_t seen[2] = {0, 0};
+    const gufo_run run = {.progress = stop, .progress_context = seen};
+    const void *const list[] = {numbers};
+    gufo_error error = no_error();
+
+    (void)state;
+    check_status(gufo_write(d, path.text, 0, list, &run, &error), GUFO_E_STOPPED, &error,
+                 "stopped");
+    assert_int_equal(seen[0], sizeof numbers);
+    assert_int_equal(seen[1], sizeof numbers);
+    check(!file_exists(path.text), "nothing is left");
+    gufo_document_free(d);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data),
         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_progress),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

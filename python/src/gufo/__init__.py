@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .text import *
     from .utility import *
     from .vocab import *
+    from .writing import *
 
 # The names of gguf's modules; what is in none of them is in constants.
 _MODULES = {
@@ -54,6 +55,7 @@ _OWN = {
     "models": "Entry Finding Findings Model Tensor Tensors open validate",
     "jobs": "Job JobTensor Output QuantizeJob convert",
     "edits": "Change Edit EditPlan edit recover",
+    "writing": "write",
     "text": "Token Tokenizer Tokens tokenizer",
     "estimates": "Estimate EstimateDevice estimate",
     "differences": "Diff EntryDiff TensorDiff ValuesDiff diff",

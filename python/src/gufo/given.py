@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, Union
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
 
 from gufo import _core
 from gufo.models import ARRAY, VALUE_TYPES, bytes_of
+
+if TYPE_CHECKING:
+    from gufo.models import Model
 
 BOOL, STRING, FLOAT32 = (VALUE_TYPES.index(name) for name in ("bool", "string", "float32"))
 # Of a number alone the first that holds it, as `gufo edit` has it; of an array, as gguf has it.
@@ -122,10 +125,28 @@ def typed(
 ) -> tuple[tuple[int, ...], Any]:
     """A value with its types: those that are asked for, those of numpy, those that the key has,
     those of the registry, or what the value looks like."""
-    value, own = plain(value)
-    if type is not None or own is not None:
-        return types_named(type or own or ""), value
-    return old or known(key, architecture, value) or guessed(value), value
+    try:
+        value, own = plain(value)
+        if type is not None or own is not None:
+            return types_named(type or own or ""), value
+        return old or known(key, architecture, value) or guessed(value), value
+    except (OverflowError, TypeError) as error:
+        raise error.__class__(f"{key}: {error}") from None
+
+
+def metadata_rows(
+    metadata: Mapping[str, Any], model: Model | None, architecture: str
+) -> list[tuple[bytes, tuple[int, ...], Any]]:
+    """Keys with types and values; a key that the model has keeps its type."""
+    rows = []
+    for key, value in metadata.items():
+        old = None
+        if model is not None and key in model:
+            kind, element = model.core.entries()[model._rows[key]][1:3]
+            old = None if element == ARRAY else (kind,) if element < 0 else (kind, element)
+        types, given = typed(key, value, None, old, architecture)
+        rows.append((bytes_of(key), types, given))
+    return rows
 
 
 # ---- sizes ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any, Self, Union
 
 from gufo import _core
 from gufo import models
-from gufo.given import Size, bytes_in, typed
+from gufo.given import Size, bytes_in, metadata_rows
 from gufo.models import Model, Path, Tensor, bytes_of, text_of
 from gufo.progress import Progress, shown
 
@@ -108,20 +108,6 @@ def types_by_name(model: Model, rules: Mapping[str, str] | None) -> dict[bytes, 
     for pattern in unused:
         raise ValueError(f"no tensor has a name that matches {pattern.pattern!r}")
     return found
-
-
-def metadata_rows(
-    model: Model, metadata: Metadata | None
-) -> list[tuple[bytes, tuple[int, ...], Any]]:
-    rows = []
-    for key, value in (metadata or {}).items():
-        old = None
-        if key in model:
-            kind, element = model.core.entries()[model._rows[key]][1:3]
-            old = None if element == models.ARRAY else (kind,) if element < 0 else (kind, element)
-        types, value = typed(key, value, None, old, model.architecture or "")
-        rows.append((bytes_of(key), types, value))
-    return rows
 
 
 def check_settings(model: Model) -> None:
@@ -303,7 +289,7 @@ class QuantizeJob(Job):
                 "no_fallback": not fallback,
                 "flags": (_core.QUANTIZE_KEEP_NONFINITE if keep_nonfinite else 0)
                 | (_core.QUANTIZE_KEEP_SPLIT if keep_split else 0),
-                "metadata": metadata_rows(model, metadata),
+                "metadata": metadata_rows(metadata or {}, model, model.architecture or ""),
                 "prune_layers": list(prune_layers),
                 "adapters": [(adapter.core, scale) for adapter, scale in merged],
                 "split_size": bytes_in(split_size),
@@ -402,6 +388,7 @@ def convert(
     keep_tokenizer: bool = False,
     base: Path | None = None,
     metadata_file: Path | None = None,
+    known: Metadata | None = None,
     force_config: bool = False,
     follow: bool = False,
     replace: bool = False,
@@ -416,7 +403,8 @@ def convert(
     `source` is a folder with config.json and its weights, or one file; `type` is "auto" (F16 or BF16,
     whichever most of the model has) or any that `Model.quantize` takes, with its `options`.
     `vocabulary` is a model whose tokenizer is taken; `base` the model that an adapter is for;
-    `follow` reads what symlinks lead to.
+    `known` are entries that the files lack, or that replace what they say; `follow` reads what symlinks
+    lead to.
 
     >>> job = gufo.convert(checkpoint, folder / "converted.gguf", "Q8_0", no_vocabulary=True)
     >>> gufo.open(folder / "converted.gguf").architecture
@@ -427,6 +415,7 @@ def convert(
     found = models.foreign(source)
     kind = found[0] if found else "checkpoint"
     lent = vocabulary if vocabulary is None or isinstance(vocabulary, Model) else models.open(vocabulary)
+    entries = metadata_rows(known or {}, None, arch or "")
     flags = (
         (_core.CHECKPOINT_GENERIC if generic else 0)
         | (_core.CHECKPOINT_VOCABULARY_ONLY if vocabulary_only else 0)
@@ -442,8 +431,9 @@ def convert(
         "base": None if base is None else os.fsencode(base),
         "metadata": None if metadata_file is None else os.fsencode(metadata_file),
         "memory": memory,
+        "known": entries,
     }
-    legacy = {"flags": _core.LEGACY_MEASURE, "arch": arch}
+    legacy = {"flags": _core.LEGACY_MEASURE, "arch": arch, "known": entries}
     with models.open_foreign(source, kind, legacy if kind == "legacy" else checkpoint, lent) as model:
         job = model.plan(type, **options)
         job.run(output, replace=replace, threads=threads, memory=memory, progress=progress)

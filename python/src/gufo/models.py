@@ -120,7 +120,7 @@ class Tensor:
         self.model = model
         # of now: Model.reload gives the model another one, whose tensors may differ
         self._core = model.core
-        self._order = ">" if model.byte_order == "big" else "<"
+        self.byte_order = model.byte_order
         self.index = index
         self.name: str = text_of(name)
         self.type_id: int = type_id
@@ -182,7 +182,7 @@ class Tensor:
         shape = self.shape if rows is None else (count, columns)
         plain = DTYPES.get(self.type)
         if plain is not None:
-            array = np.frombuffer(self.data, dtype=np.dtype(self._order + plain))
+            array = np.frombuffer(self.data, dtype=np.dtype((">" if self.byte_order == "big" else "<") + plain))
             array = array[first * columns : (first + count) * columns].reshape(shape)
         else:
             array = self._decode(first, count, columns, threads, progress).reshape(shape)

@@ -146,6 +146,8 @@ class Tokenizer:
         self.pre: str | None = facts["pre"]
         #: Ids of special tokens: "bos", "eos", "eot", "unk", "pad" ...
         self.special: dict[str, int] = facts["special"]
+        #: Ids that end generation: EOS, EOT and others like them.
+        self.stop_tokens: list[int] = facts["stop_tokens"]
         #: Sentences about what was assumed.
         self.warnings: list[str] = facts["warnings"]
         #: Sources of chat templates; that without a name is "default".
@@ -196,13 +198,16 @@ class Tokenizer:
         ids, _ = self._core.encode(encoded, flags, threads)
         return Tokens(ids, self, text, flags)
 
-    def count(self, text: Text, *, add_special: bool = True, parse_special: bool = False) -> int:
-        """The number of ids of a text.
+    def count(
+        self, text: Text, *, add_special: bool = True, parse_special: bool = False, threads: int = 1
+    ) -> int:
+        """The number of ids of a text, in memory that does not grow with it.
 
         >>> tokenizer.count("ab a")
         3
         """
-        return len(self.encode(text, add_special=add_special, parse_special=parse_special))
+        flags = (ADD_SPECIAL if add_special else 0) | (PARSE_SPECIAL if parse_special else 0)
+        return self._core.count(text.encode() if isinstance(text, str) else text, flags, threads)
 
     def _spans(self, text: Text, flags: int) -> list[tuple[int, int]]:
         import numpy as np
