@@ -205,7 +205,7 @@ static void validate(const char *path, double seconds[2], uint64_t *findings)
     need(file != NULL, path);
     need(gufo_model_check(file, count_finding, findings, &error) == GUFO_OK, path);
     between = seconds_now();
-    need(gufo_check(file, &all, count_finding, findings, &error) == GUFO_OK, path);
+    need(gufo_model_check_content(file, &all, count_finding, findings, &error) == GUFO_OK, path);
     seconds[0] = between - start;
     seconds[1] = seconds_now() - between;
     gufo_model_free(file);

@@ -18,7 +18,7 @@ static void print_keys(const gufo_model *file)
 
     (void)gufo_model_get_str(file, "general.architecture", &architecture, NULL);
     for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++) {
-        const gufo_key_info *info = gufo_key_find(entry.key, architecture);
+        const gufo_key_info *info = gufo_key_find_str(entry.key, architecture);
 
         printf("%-44.*s %s\n", (int)entry.key.len, entry.key.data,
                info != NULL ? info->summary : "(not known)");
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
         return fprintf(stderr, "%s\n", error.message), 1;
     print_keys(file);
     if (gufo_model_check(file, print_finding, NULL, &error) != GUFO_OK ||
-        gufo_check(file, &options, print_finding, NULL, &error) != GUFO_OK)
+        gufo_model_check_content(file, &options, print_finding, NULL, &error) != GUFO_OK)
         fprintf(stderr, "%s\n", error.message);
     gufo_model_free(file);
     return 0;

@@ -61,7 +61,7 @@ static gufo_status judge(const void *data, size_t size, const gufo_allocator *al
     model = gufo_model_open_memory(data, size, &options, error);
     if (model == NULL)
         return error->code;
-    status = gufo_check(model, &check, count_finding, errors, error);
+    status = gufo_model_check_content(model, &check, count_finding, errors, error);
     gufo_model_free(model);
     return status;
 }

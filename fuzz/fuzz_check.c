@@ -61,7 +61,8 @@ static findings check(const gufo_model *file, gufo_level level, bool single)
     findings f = {.hash = UINT64_C(0xcbf29ce484222325)};
     gufo_error error;
 
-    must(gufo_check(file, &options, on_finding, &f, &error) == GUFO_OK, "a check does not fail");
+    must(gufo_model_check_content(file, &options, on_finding, &f, &error) == GUFO_OK,
+         "a check does not fail");
     return f;
 }
 
@@ -83,7 +84,7 @@ static void suggest(const gufo_model *file)
 {
     char name[GUFO_NAME_SIZE];
 
-    if (gufo_name_suggest(file, 0, name, NULL) == GUFO_OK)
+    if (gufo_model_suggest_name(file, 0, name, NULL) == GUFO_OK)
         must(gufo_utf8_valid_prefix(gufo_str_of(name)) == strlen(name) &&
                  strchr(name, '/') == NULL && strstr(name, "--") == NULL,
              "a name that is suggested is a name");

@@ -215,7 +215,7 @@ static void walk_stats(const gufo_model *file, const gufo_tensor *tensor, bool s
 {
     gufo_run run = {.threads = 1};
     gufo_stats stats;
-    gufo_status status = gufo_stats_scan(file, tensor, 0, &run, &stats, NULL);
+    gufo_status status = gufo_tensor_scan(file, tensor, 0, &run, &stats, NULL);
 
     if (status != GUFO_OK)
         return;

@@ -89,8 +89,8 @@ typedef struct gufo_digest_options {
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY
  * Progress counts bytes.  `run` and `all` may be NULL; so may `options`, but then no algorithm is
  * named. */
-GUFO_API gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_options *options,
-                                     const gufo_run *run, gufo_digests *all, gufo_error *error);
+GUFO_API gufo_status gufo_model_digest(const gufo_model *model, const gufo_digest_options *options,
+                                       const gufo_run *run, gufo_digests *all, gufo_error *error);
 
 /* ==== Part 3: manifests ====================================================================== */
 
@@ -176,12 +176,12 @@ typedef struct gufo_manifest_summary {
  * have to be the current path: if all lines are about one FILE, they are taken whatever its name;
  * else those whose FILE is `path`, or else has the same last component.  Differences are not
  * failures.  GUFO_E_NOT_FOUND if no line is about this file; GUFO_E_MALFORMED for a line that
- * contradicts another (the error then names no file); else as gufo_digest_run. */
-GUFO_MUST_USE GUFO_API gufo_status gufo_manifest_verify(const gufo_model *model,
-                                                        const gufo_manifest_check *check,
-                                                        const gufo_run *run,
-                                                        gufo_manifest_summary *summary,
-                                                        gufo_error *error);
+ * contradicts another (the error then names no file); else as gufo_model_digest. */
+GUFO_MUST_USE GUFO_API gufo_status gufo_model_verify(const gufo_model *model,
+                                                     const gufo_manifest_check *check,
+                                                     const gufo_run *run,
+                                                     gufo_manifest_summary *summary,
+                                                     gufo_error *error);
 /* Hashes all bytes of the file at `path`, whatever it is, with every algorithm that the manifest
  * has for it, and compares: the verdict is SAME, DIFFERS, or NEW if no line names it.  Lines are
  * found as above; a manifest about a single file does not match a shard of another name.

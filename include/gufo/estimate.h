@@ -56,8 +56,8 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_adapter(gufo_estimator *es
 
 /* The bytes of weights that a LoRA adapter adds to those of its base, whatever that is.
  * GUFO_E_ARGUMENT: the file is not one.  Any thread. */
-GUFO_MUST_USE GUFO_API gufo_status gufo_estimate_adapter(const gufo_model *adapter, uint64_t *bytes,
-                                                         gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_model_adapter_bytes(const gufo_model *adapter,
+                                                            uint64_t *bytes, gufo_error *error);
 /* A projector of images or sound (mmproj): all of its tensors are on the first device, or on the host
  * without devices.  Its buffers for computing, which depend on the image, are not known.
  *   GUFO_E_ARGUMENT   the file is not a projector: its architecture is not "clip"

@@ -56,8 +56,6 @@ typedef enum gufo_value_type {
 
 /* "uint8" ... "float64", "bool", "string", "array"; NULL for a number that is not a type. */
 GUFO_API const char *gufo_value_type_name(gufo_value_type type);
-/* The type with that name into *type; false if none exists. */
-GUFO_API bool gufo_value_type_by_name(const char *name, gufo_value_type *type);
 /* Bytes of one value in a file and of its C type; 0 for strings and arrays. */
 GUFO_API size_t gufo_value_type_size(gufo_value_type type);
 
@@ -505,7 +503,7 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_provider(const gufo_provider 
  *     gufo_validate          G, all but G8, of one file   header, metadata, infos, padding
  *     gufo_model_check       G, what open leaves, but G8  padding
  *     gufo_model_check_set   those about a set alone      nothing: what open has kept
- *     gufo_check             S and M (check.h)            keys, values, infos
+ *     gufo_model_check_content             S and M (check.h)            keys, values, infos
  *     gufo_model_check_data  G8 (quant.h)                 all tensor data */
 
 typedef enum gufo_severity {
@@ -517,7 +515,7 @@ typedef enum gufo_severity {
 /* "info", "warning", "error"; "unknown" for any other number.  Static; any thread. */
 GUFO_API const char *gufo_severity_name(gufo_severity severity);
 
-/* How much gufo_check checks.  Each level includes those before it. */
+/* How much gufo_model_check_content checks.  Each level includes those before it. */
 typedef enum gufo_level {
     GUFO_LEVEL_DEFAULT = 0,   /* GUFO_LEVEL_MODEL */
     GUFO_LEVEL_STRUCTURE = 1, /* the format: what every reader needs */
@@ -533,7 +531,7 @@ GUFO_API const char *gufo_level_name(gufo_level level);
 GUFO_API bool gufo_level_by_name(const char *name, gufo_level *level);
 
 /* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_model_open,
- * gufo_validate), S or M (what a file means: gufo_check in check.h). */
+ * gufo_validate), S or M (what a file means: gufo_model_check_content in check.h). */
 typedef struct gufo_rule {
     const char *id;   /* "G205" */
     const char *name; /* "key-duplicate" */

@@ -147,7 +147,7 @@ typedef enum gufo_checkpoint_flags {
     /* A configuration that contradicts the tensors, the vocabulary or itself: what would be a failure
      * is a warning. */
     GUFO_CHECKPOINT_FORCE_CONFIG = 64,
-    /* For those who look at a model, or check it themselves: gufo_check is not called, and what a
+    /* For those who look at a model, or check it themselves: gufo_model_check_content is not called, and what a
      * configuration says that GGUF cannot is a warning. */
     GUFO_CHECKPOINT_NO_CHECK = 128,
 } gufo_checkpoint_flags;
@@ -222,7 +222,7 @@ GUFO_API const char *gufo_checkpoint_recognise(const char *path);
 GUFO_API const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_target *target,
                                                    gufo_str name);
 /* The name of the file of a type ("Q4_K_M"; NULL: a vocabulary alone) by the naming convention, as
- * gufo_name_suggest makes it.  `out` is terminated; GUFO_E_RANGE for a name that is too long. */
+ * gufo_model_suggest_name makes it.  `out` is terminated; GUFO_E_RANGE for a name that is too long. */
 GUFO_API gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
                                            char out[GUFO_NAME_SIZE], gufo_error *error);
 /* F16 or BF16, whichever most of the checkpoint is meant to have: the type of its first matrix of
@@ -320,7 +320,7 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_import_take_model(gufo_import *import, c
                                                           gufo_error *error);
 
 /* The import whose model was taken; NULL for any other model. */
-GUFO_API const gufo_import *gufo_import_of(const gufo_model *model);
+GUFO_API const gufo_import *gufo_model_import(const gufo_model *model);
 
 /* Plans the GGUF file, for gufo_job_run; the import must outlive the job, which gufo_job_free frees.
  * NULL on failure: GUFO_E_LIMIT, GUFO_E_RANGE, GUFO_E_MEMORY. */

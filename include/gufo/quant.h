@@ -91,7 +91,7 @@ typedef struct gufo_recipe_model {
 /* Fills *out from the metadata of a model: general.architecture, and of its keys block_count,
  * attention.head_count, attention.head_count_kv, expert_count.  What is absent or unusable stays
  * 0.  `architecture` is a view into the model. */
-GUFO_API void gufo_recipe_model_read(const gufo_model *model, gufo_recipe_model *out);
+GUFO_API void gufo_model_recipe_facts(const gufo_model *model, gufo_recipe_model *out);
 
 typedef struct gufo_recipe_options {
     gufo_quantize_target target;
@@ -492,9 +492,9 @@ typedef struct gufo_stats {
  *                    is gone; a cpu that is not available
  *   GUFO_E_STOPPED   `progress` asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_stats_scan(const gufo_model *model, const gufo_tensor *tensor,
-                                     uint32_t flags, const gufo_run *run, gufo_stats *out,
-                                     gufo_error *error);
+GUFO_API gufo_status gufo_tensor_scan(const gufo_model *model, const gufo_tensor *tensor,
+                                      uint32_t flags, const gufo_run *run, gufo_stats *out,
+                                      gufo_error *error);
 
 /* The place of an element: matrix counts through dimensions 2 and 3. */
 typedef struct gufo_stats_place {

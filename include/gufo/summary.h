@@ -68,6 +68,16 @@ typedef struct gufo_parent {
 /* Base model `index`; false past the last. */
 GUFO_API bool gufo_model_parent_at(const gufo_model *model, uint64_t index, gufo_parent *out);
 
+/* Finds the chat template `name` of a model (tokenizer.chat_template.NAME), or the one without a name
+ * for NULL.  *out is a view of the model.  GUFO_E_NOT_FOUND; GUFO_E_TYPE for a key that is not a
+ * string.  Any thread. */
+GUFO_API gufo_status gufo_model_chat_template(const gufo_model *model, const char *name,
+                                              gufo_str *out, gufo_error *error);
+/* The next chat template of a model, in the order of the file; false past the last.  *place begins as 0.
+ * *name is empty for the one without a name.  Either may be NULL; views of the model.  Any thread. */
+GUFO_API bool gufo_model_next_chat_template(const gufo_model *model, uint64_t *place,
+                                            gufo_str *name, gufo_str *source);
+
 #ifdef __cplusplus
 }
 #endif

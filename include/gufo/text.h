@@ -2,7 +2,7 @@
  *
  *     chat to ids   gufo_chat_tokenize                    messages as JSON, one call
  *     the prompt    gufo_chat_render                      the text that the model reads
- *     its parts     gufo_chat_template, gufo_chat_values_from, gufo_tokenize_prompt
+ *     its parts     gufo_model_chat_template (summary.h), gufo_chat_values_from, gufo_tokenize_prompt
  *
  * vocab.h has the vocabulary itself, text to ids and ids to text; template.h, of libgufo_template, which
  * this library uses, renders any template. */
@@ -24,7 +24,7 @@ typedef enum gufo_chat_flags {
 
 typedef struct gufo_chat_options {
     uint32_t flags;     /* of gufo_chat_flags */
-    const char *name;   /* of the template (gufo_chat_template); NULL: the one without a name */
+    const char *name;   /* of the template (summary.h); NULL: the one without a name */
     gufo_str tools;     /* JSON; empty: none */
     gufo_str variables; /* a JSON object of further variables, which replace others; empty: none */
     /* Limits, the allocator of all but `out`, and the time that templates see: without it they see 1970. */
@@ -50,16 +50,6 @@ GUFO_API gufo_status gufo_chat_render(const gufo_model *model, const gufo_vocab 
                                       gufo_text *out, gufo_error *error);
 
 /* ==== The parts of it ======================================================================== */
-
-/* Finds the template `name` of a model (tokenizer.chat_template.NAME), or the one without a name for
- * NULL.  *out is a view into the model, and lives as long.  GUFO_E_NOT_FOUND; GUFO_E_TYPE for a key
- * that is not a string.  Any thread. */
-GUFO_API gufo_status gufo_chat_template(const gufo_model *model, const char *name, gufo_str *out,
-                                        gufo_error *error);
-/* Template `index` of a model, in the order of the file; false past the last one.  *name is empty for the
- * one without a name.  Either may be NULL; views into the model.  Any thread. */
-GUFO_API bool gufo_chat_template_at(const gufo_model *model, uint64_t index, gufo_str *name,
-                                    gufo_str *source);
 
 /* Sets the variables that transformers sets: messages to an empty list, tools and documents to null,
  * add_generation_prompt to true, and bos_token, eos_token, unk_token, sep_token, pad_token and mask_token

@@ -22,7 +22,8 @@ GUFO_API bool gufo_value_read_integer(const gufo_value_type *types, size_t count
                                       gufo_value *out);
 /* The value type with that name, or with the format's own (GGUF_TYPE_UINT8, in any case); false if none
  * has it. */
-GUFO_API bool gufo_value_type_named(gufo_str name, gufo_value_type *out);
+GUFO_API bool gufo_value_type_by_name(const char *name, gufo_value_type *out);
+GUFO_API bool gufo_value_type_by_name_str(gufo_str name, gufo_value_type *out);
 /* Whether the text is a decimal number, with or without fraction and exponent. */
 GUFO_API bool gufo_value_is_decimal(const char *text);
 /* The type that text has where nothing else says so: bool; of integers the first of uint32, int32,
@@ -75,7 +76,10 @@ typedef struct gufo_key_types {
 /* general.architecture of a document; empty if it has none.  A view of the document. */
 GUFO_API gufo_str gufo_document_architecture(const gufo_document *document);
 /* The row of the registry for a key, in this document or else in any; NULL for an unknown key. */
-GUFO_API const gufo_key_info *gufo_document_key_info(const gufo_document *document, gufo_str key);
+GUFO_API const gufo_key_info *gufo_document_key_info(const gufo_document *document,
+                                                     const char *key);
+GUFO_API const gufo_key_info *gufo_document_key_info_str(const gufo_document *document,
+                                                         gufo_str key);
 
 /* The types that the value of a key may have, the best one first: that of the value in the document,
  * unless readers refuse it, then those of the registry.  None for an unknown key. */

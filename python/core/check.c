@@ -98,8 +98,9 @@ static gufo_status check(const gufo_model *model, gufo_level level, core_finding
     status = gufo_model_facts(model).is_made
                  ? GUFO_OK
                  : gufo_model_check(model, core_add_finding, findings, error);
-    return status == GUFO_OK ? gufo_check(model, &options, core_add_finding, findings, error)
-                             : status;
+    return status == GUFO_OK
+               ? gufo_model_check_content(model, &options, core_add_finding, findings, error)
+               : status;
 }
 
 static bool level_of(const char *name, gufo_level *level)

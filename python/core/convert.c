@@ -203,7 +203,7 @@ static PyObject *import_dict(const gufo_import *import)
 static PyObject *import_facts(PyObject *module, PyObject *object)
 {
     const gufo_model *model = core_model_use(module, object);
-    const gufo_import *import = model != NULL ? gufo_import_of(model) : NULL;
+    const gufo_import *import = model != NULL ? gufo_model_import(model) : NULL;
     PyObject *dict;
 
     if (model == NULL)

@@ -362,7 +362,8 @@ static PyObject *edit_fix(PyObject *object, PyObject *args)
         f.document = gufo_edit_document(edit);
         status = gufo_model_check(gufo_edit_model(edit), fix_finding, &f, &error);
         if (status == GUFO_OK)
-            status = gufo_check(gufo_edit_model(edit), &options, fix_finding, &f, &error);
+            status =
+                gufo_model_check_content(gufo_edit_model(edit), &options, fix_finding, &f, &error);
         list = findings_of(&f.fixed, status, &error);
     }
     leave(object);
@@ -524,7 +525,8 @@ static PyObject *key_info(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#:key_info", &key, &key_size, &arch, &arch_size))
         return NULL;
-    info = gufo_key_find((gufo_str){key, (size_t)key_size}, (gufo_str){arch, (size_t)arch_size});
+    info =
+        gufo_key_find_str((gufo_str){key, (size_t)key_size}, (gufo_str){arch, (size_t)arch_size});
     if (info == NULL)
         Py_RETURN_NONE;
     return Py_BuildValue("(sss)", info->type, info->unit, info->summary);

@@ -180,7 +180,7 @@ static gufo_status refuse_type(const char *type, gufo_error *error)
 static bool plan_import(plan *p, gufo_error *error)
 {
 #ifdef CORE_IMPORT
-    gufo_import *import = (gufo_import *)gufo_import_of(p->input);
+    gufo_import *import = (gufo_import *)gufo_model_import(p->input);
 
     if (import == NULL)
         return false;

@@ -379,8 +379,8 @@ static gufo_status run_stream(stream *s, const gufo_allocator *allocator, gufo_e
     return status == GUFO_OK ? finish_lanes(s, error) : status;
 }
 
-gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_options *options,
-                            const gufo_run *run, gufo_digests *all, gufo_error *error)
+gufo_status gufo_model_digest(const gufo_model *model, const gufo_digest_options *options,
+                              const gufo_run *run, gufo_digests *all, gufo_error *error)
 {
     static const gufo_digest_options standard = {0};
     const gufo_allocator *allocator = run_allocator(run_of(run));

@@ -359,7 +359,7 @@ static gufo_status run(verifier *v, const gufo_run *run, gufo_error *error)
                                    .tensor = v->order_count > 0 ? on_tensor : NULL,
                                    .context = v};
     gufo_digests all;
-    gufo_status status = gufo_digest_run(v->model, &options, run, &all, error);
+    gufo_status status = gufo_model_digest(v->model, &options, run, &all, error);
 
     if (status != GUFO_OK)
         return status;
@@ -378,9 +378,9 @@ static gufo_status check_arguments(const gufo_model *model, const gufo_manifest_
     return reserved_check(check->reserved, "gufo_manifest_check", error);
 }
 
-gufo_status gufo_manifest_verify(const gufo_model *model, const gufo_manifest_check *check,
-                                 const gufo_run *how, gufo_manifest_summary *summary,
-                                 gufo_error *error)
+gufo_status gufo_model_verify(const gufo_model *model, const gufo_manifest_check *check,
+                              const gufo_run *how, gufo_manifest_summary *summary,
+                              gufo_error *error)
 {
     verifier v = {.model = model,
                   .check = check,

@@ -142,12 +142,12 @@ static void pass_new(void *context, const gufo_finding *finding)
 
 static bool is_architecture(gufo_str value)
 {
-    return gufo_arch_find(value) != NULL;
+    return gufo_arch_find_str(value) != NULL;
 }
 
 static bool is_tokenizer(gufo_str value)
 {
-    return gufo_tokenizer_info_find(value) != NULL;
+    return gufo_tokenizer_info_find_str(value) != NULL;
 }
 
 static const struct {
@@ -191,11 +191,11 @@ static gufo_status compare_findings(const gufo_edit *edit, const gufo_model *res
                                     const gufo_check_options *options, comparison *c,
                                     gufo_error *error)
 {
-    gufo_status status = gufo_check(result, options, count_finding, c, error);
+    gufo_status status = gufo_model_check_content(result, options, count_finding, c, error);
 
     if (status != GUFO_OK || c->seen == 0)
         return status;
-    status = gufo_check(edit->model, options, note_finding, c, error);
+    status = gufo_model_check_content(edit->model, options, note_finding, c, error);
     if (status != GUFO_OK)
         return status;
     if (c->before.failed || c->touched.failed)
@@ -203,7 +203,7 @@ static gufo_status compare_findings(const gufo_edit *edit, const gufo_model *res
     sort_hashes(&c->before);
     sort_hashes(&c->touched);
     c->uncovers = uncovers_faults(edit->model, result);
-    return gufo_check(result, options, pass_new, c, error);
+    return gufo_model_check_content(result, options, pass_new, c, error);
 }
 
 static gufo_status check_result(gufo_edit *edit, const gufo_check_options *options, comparison *c,

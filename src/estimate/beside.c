@@ -95,7 +95,7 @@ gufo_status gufo_estimator_add_adapter(gufo_estimator *e, const gufo_model *adap
     return status;
 }
 
-gufo_status gufo_estimate_adapter(const gufo_model *adapter, uint64_t *bytes, gufo_error *error)
+gufo_status gufo_model_adapter_bytes(const gufo_model *adapter, uint64_t *bytes, gufo_error *error)
 {
     gufo_status status = check_kind(adapter, error);
     gufo_tensor tensor;

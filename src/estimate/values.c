@@ -27,7 +27,7 @@ static bool find_entry(const reading *r, const char *name, gufo_entry *entry)
     char key[GUFO_KEY_NAME_SIZE];
     int len = snprintf(key, sizeof key, "{arch}.%s", name);
 
-    return len > 0 && (size_t)len < sizeof key && gufo_key_entry(r->model, key, entry);
+    return len > 0 && (size_t)len < sizeof key && gufo_model_key_entry(r->model, key, entry);
 }
 
 /* The value of a key of the architecture, or what readers take where the file lacks it; false: nothing
@@ -37,7 +37,7 @@ static bool find_value(const reading *r, const char *name, gufo_value *out)
     char key[GUFO_KEY_NAME_SIZE];
     int len = snprintf(key, sizeof key, "{arch}.%s", name);
 
-    return len > 0 && (size_t)len < sizeof key && gufo_key_value(r->model, key, out);
+    return len > 0 && (size_t)len < sizeof key && gufo_model_key_value(r->model, key, out);
 }
 
 static gufo_status check_count(const reading *r, const char *name, const gufo_value *value,
@@ -126,7 +126,7 @@ static gufo_status read_vocabulary(const reading *r)
 {
     gufo_entry entry;
 
-    if (gufo_key_entry(r->model, "tokenizer.ggml.tokens", &entry) &&
+    if (gufo_model_key_entry(r->model, "tokenizer.ggml.tokens", &entry) &&
         entry.value.type == GUFO_VALUE_ARRAY && entry.value.as.array.count > 0) {
         r->v->vocabulary = entry.value.as.array.count;
         return r->v->vocabulary <= UINT32_MAX

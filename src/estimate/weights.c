@@ -54,7 +54,7 @@ static weight make_weight(const gufo_tensor *tensor, const gufo_tensor_match *ma
 
 static bool find_weight(gufo_tensor_match *match, const gufo_tensor *tensor, const model_values *v)
 {
-    return gufo_tensor_info_find(tensor->name, match) && is_used(match, v->rule.arch) &&
+    return gufo_tensor_info_find_str(tensor->name, match) && is_used(match, v->rule.arch) &&
            !(match->has_block && match->block >= v->layers);
 }
 

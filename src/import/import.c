@@ -186,7 +186,7 @@ const gufo_model *gufo_import_model(const gufo_import *im)
 
 bool import_new_name(gufo_str key, gufo_str architecture, char out[GUFO_KEY_NAME_SIZE])
 {
-    const gufo_key_info *info = gufo_key_find(key, architecture), *today = NULL;
+    const gufo_key_info *info = gufo_key_find_str(key, architecture), *today = NULL;
     bool safe = false;
 
     if (info != NULL)
@@ -332,7 +332,7 @@ gufo_model *gufo_import_take_model(gufo_import *import, const char *name, gufo_e
     return NULL;
 }
 
-const gufo_import *gufo_import_of(const gufo_model *model)
+const gufo_import *gufo_model_import(const gufo_model *model)
 {
     const gufo_provider *provider = model_provider(model);
 

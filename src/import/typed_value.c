@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "gufo/value.h"
 #include "import/json_file.h"
 #include "import/typed_value.h"
 #include "base/base64.h"

@@ -61,7 +61,8 @@ static gufo_status check_adapter(const gufo_quantizer *q, const gufo_quantize_ad
         .level = GUFO_LEVEL_MODEL, .allocator = &q->allocator, .base = q->input};
     fault f = {.error = error, .any_base = (q->options.flags & GUFO_QUANTIZE_ANY_BASE) != 0};
     gufo_error reason;
-    gufo_status status = gufo_check(adapter->model, &options, take_finding, &f, &reason);
+    gufo_status status =
+        gufo_model_check_content(adapter->model, &options, take_finding, &f, &reason);
 
     if (f.found)
         return GUFO_E_MALFORMED;
@@ -129,7 +130,7 @@ static bool find_change(const gufo_quantizer *q, size_t adapter, gufo_str name,
     if (!find_part(q, a->model, name, ".lora_a", &change->a) ||
         !find_part(q, a->model, name, ".lora_b", &change->b))
         return false;
-    (void)gufo_key_f64(a->model, "adapter.lora.alpha", &alpha, NULL);
+    (void)gufo_model_key_f64(a->model, "adapter.lora.alpha", &alpha, NULL);
     change->looked_up = adapter_is_looked_up(name);
     change->number = scale * alpha / (double)change->b.tensor.dims[0];
     return true;
@@ -437,7 +438,7 @@ static gufo_status hash_merge(const gufo_quantizer *q, uint64_t seed, uint64_t *
         const gufo_quantize_adapter *a = &q->options.adapters[i];
         double alpha = 0;
 
-        (void)gufo_key_f64(a->model, "adapter.lora.alpha", &alpha, NULL);
+        (void)gufo_model_key_f64(a->model, "adapter.lora.alpha", &alpha, NULL);
         add_number(hash, alpha);
         add_number(hash, a->scale != 0 ? a->scale : 1);
         status = identity_add(a->model, IDENTITY_ALL, &q->allocator, hash, error);

@@ -316,7 +316,7 @@ static gufo_status choose_all(planning *p, gufo_error *error)
     q->results = mem_array(&q->allocator, count, sizeof *q->results);
     if (q->results == NULL)
         return fail_memory(error);
-    gufo_recipe_model_read(gufo_model_shard(q->input, 0), &model);
+    gufo_model_recipe_facts(gufo_model_shard(q->input, 0), &model);
     recipe_model_override(&model, q->options.overrides, q->options.override_count);
     for (p->target = 0; p->target < q->target_count && status == GUFO_OK; p->target++)
         status = choose(p, &model, error);

@@ -126,7 +126,7 @@ static bool find_block_count(const gufo_model *file, gufo_str *key, uint64_t *la
 {
     gufo_entry entry;
 
-    if (!gufo_key_entry(file, "{arch}.block_count", &entry))
+    if (!gufo_model_key_entry(file, "{arch}.block_count", &entry))
         return false;
     *key = entry.key;
     return gufo_value_u64(&entry.value, layers, NULL) == GUFO_OK;

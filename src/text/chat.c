@@ -15,55 +15,8 @@
 #include "base/pull.h"
 #include "base/text.h"
 #include "gufo/schema.h"
+#include "gufo/summary.h"
 #include "text/vocabulary/ids.h"
-
-/* ---- the templates of a model --------------------------------------------------------------- */
-
-static const char base_key[] = "tokenizer.chat_template";
-
-gufo_status gufo_chat_template(const gufo_model *model, const char *name, gufo_str *out,
-                               gufo_error *error)
-{
-    char key[256];
-    int len = snprintf(key, sizeof(key), name == NULL ? "%s" : "%s.%s", base_key, name);
-
-    if (len < 0 || (size_t)len >= sizeof(key))
-        return refuse(error, GUFO_E_NOT_FOUND, "no template has a name that long");
-    return gufo_model_get_str(model, key, out, error);
-}
-
-/* Whether an entry is a template; *name is what follows the key and a dot. */
-static bool is_template(const gufo_entry *entry, gufo_str *name)
-{
-    size_t base = sizeof base_key - 1;
-
-    if (entry->value.type != GUFO_VALUE_STRING || !str_begins(entry->key, base_key))
-        return false;
-    if (entry->key.len == base) {
-        *name = (gufo_str){"", 0};
-        return true;
-    }
-    *name = str_from(entry->key, base + 1);
-    return entry->key.data[base] == '.' && name->len > 0;
-}
-
-bool gufo_chat_template_at(const gufo_model *model, uint64_t index, gufo_str *name,
-                           gufo_str *source)
-{
-    gufo_entry entry;
-    gufo_str found;
-
-    for (uint64_t i = 0; gufo_model_entry_at(model, i, &entry); i++) {
-        if (!is_template(&entry, &found) || index-- > 0)
-            continue;
-        if (name != NULL)
-            *name = found;
-        if (source != NULL)
-            *source = entry.value.as.str;
-        return true;
-    }
-    return false;
-}
 
 /* ---- what transformers sets ----------------------------------------------------------------- */
 
@@ -97,9 +50,9 @@ static bool find_token(const gufo_model *model, const gufo_vocab *vocab, size_t 
         return true;
     }
     if (model == NULL ||
-        gufo_key_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
+        gufo_model_key_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
             GUFO_OK ||
-        gufo_key_u64(model, special_tokens[i].key, &id, NULL) != GUFO_OK ||
+        gufo_model_key_u64(model, special_tokens[i].key, &id, NULL) != GUFO_OK ||
         gufo_array_at(&tokens, id, &element, NULL) != GUFO_OK)
         return false;
     *text = element.as.str;
@@ -263,7 +216,7 @@ gufo_status gufo_chat_render(const gufo_model *model, const gufo_vocab *vocab, g
     }
     status = check_options(options, &first);
     if (status == GUFO_OK)
-        status = gufo_chat_template(model, options->name, &source, &first);
+        status = gufo_model_chat_template(model, options->name, &source, &first);
     if (status == GUFO_OK && (parsed = gufo_template_parse(source, &parsing, NULL, &first)) == NULL)
         status = first.code;
     if (status == GUFO_OK && (values = gufo_template_values_new(&memory, &first)) == NULL)

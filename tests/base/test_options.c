@@ -129,7 +129,7 @@ static gufo_status check_meaning(const things *t, uint64_t reserved, gufo_error 
 {
     gufo_check_options o = {.reserved = {reserved}};
 
-    return gufo_check(t->model, &o, NULL, NULL, error);
+    return gufo_model_check_content(t->model, &o, NULL, NULL, error);
 }
 
 static gufo_status make_encoder(const things *t, uint64_t reserved, gufo_error *error)
@@ -232,7 +232,7 @@ static gufo_status stats_run(const things *t, uint64_t reserved, gufo_error *err
     gufo_run run = {.reserved = {0, 0, 0, reserved}};
     gufo_stats stats;
 
-    return gufo_stats_scan(t->model, &t->tensor, 0, &run, &stats, error);
+    return gufo_tensor_scan(t->model, &t->tensor, 0, &run, &stats, error);
 }
 
 static gufo_status check_data_run(const things *t, uint64_t reserved, gufo_error *error)
@@ -255,7 +255,7 @@ static void reserved_fields_are_refused(void **state)
         {"gufo_model_open_provider", "gufo_provider", open_provider},
         {"gufo_validate, input", "gufo_input", validate_input},
         {"gufo_validate, options", "gufo_open_options", validate_options},
-        {"gufo_check", "gufo_check_options", check_meaning},
+        {"gufo_model_check_content", "gufo_check_options", check_meaning},
         {"gufo_encoder_new", "gufo_encoder_options", make_encoder},
         {"gufo_compare", "gufo_compare_options", compare_options},
         {"gufo_compare_candidates", "gufo_candidates_options", candidates_options},
@@ -267,7 +267,7 @@ static void reserved_fields_are_refused(void **state)
         {"gufo_quantizer_new, target", "gufo_quantize_target", quantizer_target},
         {"gufo_document_from", "gufo_document_options", document_options},
         {"gufo_document_layout", "gufo_layout_options", layout_options},
-        {"gufo_stats_scan", "gufo_run", stats_run},
+        {"gufo_tensor_scan", "gufo_run", stats_run},
         {"gufo_model_check_data", "gufo_run", check_data_run},
     };
     static things t;
@@ -344,7 +344,7 @@ static gufo_status flags_stats(const things *t, uint32_t flags, gufo_error *erro
 {
     gufo_stats stats;
 
-    return gufo_stats_scan(t->model, &t->tensor, flags, NULL, &stats, error);
+    return gufo_tensor_scan(t->model, &t->tensor, flags, NULL, &stats, error);
 }
 
 static gufo_status flags_edit(const things *t, uint32_t flags, gufo_error *error)
@@ -413,7 +413,7 @@ static void unknown_flags_are_refused(void **state)
         {"gufo_document_from", "gufo_document_options", flags_document},
         {"gufo_compare", "gufo_compare_options", flags_compare},
         {"gufo_compare_candidates", "gufo_candidates_options", flags_candidates},
-        {"gufo_stats_scan", "gufo_stats_scan", flags_stats},
+        {"gufo_tensor_scan", "gufo_tensor_scan", flags_stats},
         {"gufo_edit_open", "gufo_edit_options", flags_edit},
         {"gufo_edit_recover", "gufo_edit_options", flags_recover},
         {"gufo_job_run", "gufo_job_options", flags_run},
@@ -541,7 +541,7 @@ static gufo_status null_check(const things *t, bool null, gufo_error *error)
 {
     const gufo_check_options o = {0};
 
-    return gufo_check(t->model, null ? NULL : &o, NULL, NULL, error);
+    return gufo_model_check_content(t->model, null ? NULL : &o, NULL, NULL, error);
 }
 
 static gufo_status null_encoder(const things *t, bool null, gufo_error *error)
@@ -798,7 +798,7 @@ static void null_options_mean_zeros(void **state)
         {"gufo_model_open_shards", null_open_shards, GUFO_OK, NULL},
         {"gufo_model_open_provider", null_open_provider, GUFO_OK, NULL},
         {"gufo_validate", null_validate, GUFO_OK, NULL},
-        {"gufo_check", null_check, GUFO_OK, NULL},
+        {"gufo_model_check_content", null_check, GUFO_OK, NULL},
         {"gufo_encoder_new", null_encoder, GUFO_OK, NULL},
         {"gufo_compare", null_compare, GUFO_OK, NULL},
         {"gufo_document_new", null_document_new, GUFO_OK, NULL},
@@ -859,7 +859,7 @@ static void work_is_run_without_a_run(void **state)
     assert_int_equal(gufo_model_check_data(t.model, NULL, NULL, NULL, NULL), GUFO_OK);
     assert_int_equal(gufo_compare(t.model, t.model, NULL, NULL, NULL, NULL), GUFO_OK);
     assert_int_equal(gufo_tensor_decode(t.model, &t.tensor, 0, 1, values, NULL, NULL), GUFO_OK);
-    assert_int_equal(gufo_stats_scan(t.model, &t.tensor, 0, NULL, &stats, NULL), GUFO_OK);
+    assert_int_equal(gufo_tensor_scan(t.model, &t.tensor, 0, NULL, &stats, NULL), GUFO_OK);
     gufo_model_free(t.model);
     gufo_model_free(NULL);
     gufo_encoder_free(NULL);
@@ -916,7 +916,7 @@ static void secondary_outputs_may_be_null(void **state)
     assert_true(gufo_name_match(gufo_str_of(named), NULL));
     assert_int_equal(gufo_name_explain(gufo_str_of(named), NULL, NULL), GUFO_OK);
     assert_int_equal(gufo_name_explain(gufo_str_of("a"), NULL, NULL), GUFO_E_MALFORMED);
-    assert_true(gufo_tensor_info_find(gufo_str_of("blk.0.attn_q.weight"), NULL));
+    assert_true(gufo_tensor_info_find("blk.0.attn_q.weight", NULL));
     assert_null(gufo_key_replacement(gufo_key_at(0), NULL));
     assert_true(gufo_level_by_name("model", NULL));
     assert_true(gufo_quantize_target_by_name("Q4_K_M", false, NULL));
@@ -962,7 +962,8 @@ static void what_is_missing_is_named(void **state)
     check(strstr(error.message, "gufo_provider.tensor_at") != NULL, "%s", error.message);
     assert_null(gufo_encoder_new(f32(), &effort, &error));
     check_status(error.code, GUFO_E_ARGUMENT, &error, "effort");
-    check_status(gufo_check(NULL, &level, NULL, NULL, &error), GUFO_E_ARGUMENT, &error, "level");
+    check_status(gufo_model_check_content(NULL, &level, NULL, NULL, &error), GUFO_E_ARGUMENT,
+                 &error, "level");
     check_str(gufo_str_of(NULL), "", "no text");
     assert_null(gufo_str_of(NULL).data);
 }

@@ -208,7 +208,7 @@ static void verdicts_are_told(void **state)
         gufo_manifest_summary summary;
 
         check(check_options.manifest != NULL, "row %zu: %s", i, error.message);
-        check_status(gufo_manifest_verify(file, &check_options, NULL, &summary, &error),
+        check_status(gufo_model_verify(file, &check_options, NULL, &summary, &error),
                      verdicts[i].status, &error, "row %zu", i);
         check_str(gufo_str_of(t.text), verdicts[i].told, "row %zu", i);
         if (verdicts[i].status == GUFO_OK)

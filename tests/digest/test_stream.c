@@ -132,7 +132,7 @@ static void same_with_any_threads(void **state)
             gufo_digests all;
             gufo_error error = no_error();
 
-            check_ok(gufo_digest_run(parts ? set : whole, &options, &run, &all, &error), &error,
+            check_ok(gufo_model_digest(parts ? set : whole, &options, &run, &all, &error), &error,
                      "%u", threads);
             check_u64(s.tensors, TENSORS, "%u threads", threads);
             check_u64(s.wrong, 0, "%u threads", threads);
@@ -159,16 +159,17 @@ static void only_what_is_asked_for(void **state)
     write_part(folder_path(&f, "m").text, 0, TENSORS, 0, 1);
     gufo_model *file = gufo_model_open(folder_path(&f, "m").text, NULL, NULL);
 
-    check_status(gufo_digest_run(file, &options, NULL, &all, &error), GUFO_E_ARGUMENT, &error,
+    check_status(gufo_model_digest(file, &options, NULL, &all, &error), GUFO_E_ARGUMENT, &error,
                  "no algorithm");
     options.algorithms = 1U << GUFO_DIGEST_COUNT;
-    check_status(gufo_digest_run(file, &options, NULL, &all, &error), GUFO_E_ARGUMENT, &error,
+    check_status(gufo_model_digest(file, &options, NULL, &all, &error), GUFO_E_ARGUMENT, &error,
                  "no such algorithm");
     for (unsigned a = 0; a < GUFO_DIGEST_COUNT; a++) {
         gufo_status wanted = available() >> a & 1 ? GUFO_OK : GUFO_E_TYPE;
 
         options.algorithms = 1U << a;
-        check_status(gufo_digest_run(file, &options, NULL, &all, &error), wanted, &error, "%u", a);
+        check_status(gufo_model_digest(file, &options, NULL, &all, &error), wanted, &error, "%u",
+                     a);
         memcpy(none.bytes[a], e.all.bytes[a], GUFO_DIGEST_SIZE);
         check(memcmp(&all, &none, sizeof all) == 0, "algorithm %u", a);
         memset(none.bytes[a], 0, GUFO_DIGEST_SIZE);
@@ -195,7 +196,7 @@ static void stops_when_asked(void **state)
         gufo_digests all;
         gufo_error error = no_error();
 
-        check_status(gufo_digest_run(file, &options, &run, &all, &error), GUFO_E_STOPPED, &error,
+        check_status(gufo_model_digest(file, &options, &run, &all, &error), GUFO_E_STOPPED, &error,
                      "%u threads", threads);
         check_u64(s.tensors, 3, "%u threads", threads);
         check_u64(s.wrong, 0, "%u threads", threads);
@@ -247,7 +248,7 @@ static void errors_come_through(void **state)
         gufo_digests all;
         gufo_error error = no_error();
 
-        check_status(gufo_digest_run(set, &options, &run, &all, &error), GUFO_E_IO, &error,
+        check_status(gufo_model_digest(set, &options, &run, &all, &error), GUFO_E_IO, &error,
                      "%u threads", threads);
         check_u64(error.role, GUFO_FILE_INPUT, "%u threads", threads);
         check_u64(error.file_index, 1, "%u threads", threads);
@@ -275,16 +276,16 @@ static void what_is_missing_is_named(void **state)
     model = gufo_model_open(path.text, NULL, &error);
     assert_non_null(model);
     for (int i = 0; i < 2; i++) {
-        check_status(gufo_digest_run(model, i == 0 ? NULL : &zeros, NULL, NULL, &error),
+        check_status(gufo_model_digest(model, i == 0 ? NULL : &zeros, NULL, NULL, &error),
                      GUFO_E_ARGUMENT, &error, "options");
         check(strstr(error.message, "gufo_digest_options.algorithms") != NULL, "%s", error.message);
-        check_status(gufo_manifest_verify(model, i == 0 ? NULL : &nothing, NULL, &summary, &error),
+        check_status(gufo_model_verify(model, i == 0 ? NULL : &nothing, NULL, &summary, &error),
                      GUFO_E_ARGUMENT, &error, "manifest");
         check(strstr(error.message, "gufo_manifest_check.manifest") != NULL, "%s", error.message);
     }
-    check_status(gufo_digest_run(NULL, &options, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
+    check_status(gufo_model_digest(NULL, &options, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "model");
-    check_ok(gufo_digest_run(model, &options, NULL, NULL, &error), &error, "no result");
+    check_ok(gufo_model_digest(model, &options, NULL, NULL, &error), &error, "no result");
     gufo_model_free(model);
     folder_remove(&f);
 }

@@ -267,9 +267,9 @@ static void test_work(void **state)
     for (uint64_t i = 0; gufo_model_tensor_at(made, i, &tensor); i++) {
         gufo_stats a, b;
 
-        check_ok(gufo_stats_scan(made, &tensor, 0, NULL, &a, &error), &error, "made");
+        check_ok(gufo_tensor_scan(made, &tensor, 0, NULL, &a, &error), &error, "made");
         check(gufo_model_tensor_at(written, i, &tensor), "tensor");
-        check_ok(gufo_stats_scan(written, &tensor, 0, NULL, &b, &error), &error, "written");
+        check_ok(gufo_tensor_scan(written, &tensor, 0, NULL, &b, &error), &error, "written");
         check(memcmp(&a, &b, sizeof a) == 0, "statistics");
     }
     check_ok(gufo_compare(made, written, &values, NULL, &result, &error), &error, "compare");

@@ -348,8 +348,9 @@ static void check_written(pairs *s, const gufo_import *adapter)
     gufo_error error = no_error();
     char name[GUFO_NAME_SIZE];
 
-    check_ok(gufo_check(gufo_import_model(adapter), &options, note_error, s->of, &error), &error,
-             "%s", s->name);
+    check_ok(
+        gufo_model_check_content(gufo_import_model(adapter), &options, note_error, s->of, &error),
+        &error, "%s", s->name);
     check_ok(gufo_import_file_name(adapter, "F32", name, &error), &error, "%s", s->name);
     check_ok(gufo_name_explain(gufo_str_of(name), NULL, &error), &error, "%s: %s", s->name, name);
 }

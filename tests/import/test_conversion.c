@@ -216,10 +216,10 @@ static void test_taken(void **state)
     float numbers[8];
 
     (void)state;
-    check(gufo_import_of(gufo_import_model(import)) == NULL, "not taken yet");
+    check(gufo_model_import(gufo_import_model(import)) == NULL, "not taken yet");
     model = gufo_import_take_model(import, "taken", &error);
     check(model != NULL, "%s", error.message);
-    check(gufo_import_of(model) == import, "its import");
+    check(gufo_model_import(model) == import, "its import");
     check_str(gufo_str_of(gufo_model_name(model)), "taken", "name");
     check(gufo_model_tensor_find(model, "output_norm.weight", &tensor), "tensor");
     check_ok(gufo_tensor_decode(model, &tensor, 0, 1, numbers, NULL, &error), &error, "decode");

@@ -44,7 +44,8 @@ static void check_written(subject *s, const char *path)
 
     check(model != NULL, "%s: %s", s->name, error.message);
     check_ok(gufo_model_check(model, note_error, s, &error), &error, "%s", s->name);
-    check_ok(gufo_check(model, &options, note_error, s, &error), &error, "%s", s->name);
+    check_ok(gufo_model_check_content(model, &options, note_error, s, &error), &error, "%s",
+             s->name);
     gufo_model_free(model);
 }
 
@@ -105,7 +106,7 @@ static void quantize_fixture(subject *s, const gufo_model *model)
     check_written(s, out.text);
     made = gufo_model_open(out.text, NULL, &error);
     check(made != NULL, "%s: %s", s->name, error.message);
-    check_ok(gufo_name_suggest(made, 0, name, &error), &error, "%s", s->name);
+    check_ok(gufo_model_suggest_name(made, 0, name, &error), &error, "%s", s->name);
     check_name(s, name);
     gufo_model_free(made);
     quantized++;
@@ -224,7 +225,7 @@ static void migrate(subject *s, const char *path)
              &error, "%s", s->name);
     gufo_job_free(job);
     check_written(s, out.text);
-    check_ok(gufo_name_suggest(gufo_import_model(s->import), 0, name, &error), &error, "%s",
+    check_ok(gufo_model_suggest_name(gufo_import_model(s->import), 0, name, &error), &error, "%s",
              s->name);
     if (gufo_model_tensor_count(gufo_import_model(s->import)) > 0)
         check_name(s, name);

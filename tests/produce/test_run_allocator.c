@@ -116,7 +116,7 @@ static gufo_status run_scanned(const gufo_model *model, const char *out, const g
 
     (void)out;
     assert_true(gufo_model_tensor_at(model, 0, &tensor));
-    return gufo_stats_scan(model, &tensor, 0, run, &stats, error);
+    return gufo_tensor_scan(model, &tensor, 0, run, &stats, error);
 }
 
 static gufo_status run_checked(const gufo_model *model, const char *out, const gufo_run *run,
@@ -133,7 +133,7 @@ static const struct {
     {"gufo_job_run, moved", run_moved}, {"gufo_job_run, quantized", run_quantized},
     {"gufo_job_stream", run_streamed},  {"gufo_job_finish", run_finished},
     {"gufo_compare", run_compared},     {"gufo_tensor_decode", run_decoded},
-    {"gufo_stats_scan", run_scanned},   {"gufo_model_check_data", run_checked},
+    {"gufo_tensor_scan", run_scanned},  {"gufo_model_check_data", run_checked},
 };
 
 static void test_calls(void **state)

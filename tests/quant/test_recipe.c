@@ -792,7 +792,7 @@ static void test_model_read(void **state)
     builder_kv_str(&b, "deci.expert_count", "eight");
     gufo_model *file = gufo_model_open_memory(b.data, b.len, NULL, &error);
     check(file != NULL, "%s", error.message);
-    gufo_recipe_model_read(file, &facts);
+    gufo_model_recipe_facts(file, &facts);
     check_str(facts.architecture, "deci", "architecture");
     check_u64(facts.layers, 80, "layers");
     check_u64(facts.heads, 64, "heads: the first layer's");
@@ -816,7 +816,7 @@ static void test_model_read_draft(void **state)
     builder_kv_u32(&b, "llama.attention.num_heads", 64);
     gufo_model *file = gufo_model_open_memory(b.data, b.len, NULL, &error);
     check(file != NULL, "%s", error.message);
-    gufo_recipe_model_read(file, &facts);
+    gufo_model_recipe_facts(file, &facts);
     check_u64(facts.layers, 80, "layers");
     check_u64(facts.heads, 64, "heads");
     check_u64(facts.key_value_heads, 64, "as many as heads");
@@ -842,7 +842,7 @@ static void test_model_read_nothing(void **state)
             builder_kv_str(&b, "general.architecture", name);
         gufo_model *file = gufo_model_open_memory(b.data, b.len, NULL, &error);
         check(file != NULL, "%s", error.message);
-        gufo_recipe_model_read(file, &facts);
+        gufo_model_recipe_facts(file, &facts);
         check(facts.architecture.len == 0 && facts.layers == 0 && facts.heads == 0 &&
                   facts.key_value_heads == 0 && facts.experts == 0,
               "%u", i);

@@ -72,7 +72,7 @@ static gufo_stats scan_with(const sample *s, uint32_t flags, gufo_run run)
     gufo_error error = no_error();
     gufo_stats stats;
 
-    check_ok(gufo_stats_scan(s->file, &s->tensor, flags, &run, &stats, &error), &error, "%s",
+    check_ok(gufo_tensor_scan(s->file, &s->tensor, flags, &run, &stats, &error), &error, "%s",
              s->type->name);
     return stats;
 }
@@ -703,8 +703,8 @@ static void check_refused(const sample *s, const gufo_run *run, gufo_status stat
     gufo_error error = no_error();
     gufo_stats stats;
 
-    check_status(gufo_stats_scan(s->file, &s->tensor, 0, run, &stats, &error), status, &error, "%s",
-                 part);
+    check_status(gufo_tensor_scan(s->file, &s->tensor, 0, run, &stats, &error), status, &error,
+                 "%s", part);
     check(strstr(error.message, part) != NULL, "'%s' lacks '%s'", error.message, part);
 }
 
@@ -790,8 +790,8 @@ static void test_pipe(void **state)
     sample_open(&s);
     open_way(&o, WAY_PIPE, s.b.data, s.b.len, NULL);
     check(o.file != NULL && gufo_model_tensor_at(o.file, 0, &tensor), "%s", o.error.message);
-    check_status(gufo_stats_scan(o.file, &tensor, 0, NULL, &stats, &error), GUFO_E_ARGUMENT, &error,
-                 "pipe");
+    check_status(gufo_tensor_scan(o.file, &tensor, 0, NULL, &stats, &error), GUFO_E_ARGUMENT,
+                 &error, "pipe");
     findings_init(&found);
     error = no_error();
     check_status(gufo_model_check_data(o.file, NULL, findings_add, &found, &error), GUFO_E_ARGUMENT,
@@ -859,8 +859,8 @@ static void test_failures(void **state)
         o.source.calls = reads;
         o.source.fail_at = reads + n;
         run.threads = 1;
-        check_status(gufo_stats_scan(o.file, &s.tensor, 0, &run, &stats, &error), GUFO_E_IO, &error,
-                     "read %zu", n);
+        check_status(gufo_tensor_scan(o.file, &s.tensor, 0, &run, &stats, &error), GUFO_E_IO,
+                     &error, "read %zu", n);
     }
     check_u64(o.source.bad, 0, "reads outside the file");
     close_way(&o);
@@ -873,7 +873,7 @@ static void test_failures(void **state)
     for (size_t n = 1; n <= calls; n++) {
         c.calls = 0;
         c.fail_at = n;
-        check_status(gufo_stats_scan(s.file, &s.tensor, 0, &run, &stats, &error), GUFO_E_MEMORY,
+        check_status(gufo_tensor_scan(s.file, &s.tensor, 0, &run, &stats, &error), GUFO_E_MEMORY,
                      &error, "request %zu", n);
         check_u64(c.in_use, 0, "memory is left");
     }

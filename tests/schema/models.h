@@ -237,7 +237,7 @@ static inline void model_check_with(const model *m, const gufo_check_options *op
     gufo_model *file = gufo_model_open_memory(header, size, &metadata_only, &error);
 
     check(file != NULL, "%s", error.message);
-    check_ok(gufo_check(file, options, found, context, &error), &error, "check");
+    check_ok(gufo_model_check_content(file, options, found, context, &error), &error, "check");
     gufo_model_free(file);
     gufo_document_free(d);
 }

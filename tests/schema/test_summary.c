@@ -103,10 +103,50 @@ static void test_tokens_and_parents(void **state)
     gufo_document_free(d);
 }
 
+static void test_chat_templates(void **state)
+{
+    static const char *const keys[] = {
+        "tokenizer.chat_template.tool_use", "tokenizer.chat_template",
+        "tokenizer.chat_templates",         "tokenizer.chat_template.",
+        "tokenizer.chat_template.rag",
+    };
+    static const char *const names[] = {"tool_use", "", "rag"};
+    gufo_document *d =
+        gufo_document_new(&(gufo_document_options){.flags = GUFO_DOCUMENT_AS_READ}, NULL);
+    gufo_str name, source;
+    uint64_t place = 0;
+    gufo_model *model;
+    gufo_error error;
+    void *bytes;
+
+    (void)state;
+    assert_non_null(d);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        check_ok(gufo_document_set_text(d, keys[i], keys[i], &error), &error, "%s", keys[i]);
+    check_ok(gufo_document_set_u32(d, "tokenizer.chat_template.n", 1, &error), &error, "a number");
+    model = model_of(d, &bytes);
+    assert_non_null(model);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        assert_true(gufo_model_next_chat_template(model, &place, &name, &source));
+        check_str(name, names[i], "name %zu", i);
+        check_ok(
+            gufo_model_chat_template(model, *names[i] != '\0' ? names[i] : NULL, &name, &error),
+            &error, "%s", names[i]);
+        check(gufo_str_equal(name, source), "%s", names[i]);
+    }
+    assert_false(gufo_model_next_chat_template(model, &place, NULL, NULL));
+    check_u64(gufo_model_chat_template(model, "n", &name, &error), GUFO_E_TYPE, "a number");
+    check_u64(gufo_model_chat_template(model, "none", &name, &error), GUFO_E_NOT_FOUND, "none");
+    gufo_model_free(model);
+    gufo_document_free(d);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums),
-                                       cmocka_unit_test(test_tokens_and_parents)};
+                                       cmocka_unit_test(test_tokens_and_parents),
+                                       cmocka_unit_test(test_chat_templates)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,23 @@ static void test_json_texts(void **state)
 
 /* ---- types of keys ----------------------------------------------------------------------------- */
 
+static void test_type_names(void **state)
+{
+    gufo_value_type type;
+
+    (void)state;
+    for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++) {
+        const char *name = gufo_value_type_name((gufo_value_type)i);
+
+        check(gufo_value_type_by_name(name, &type) && (int)type == i, "%s", name);
+    }
+    assert_false(gufo_value_type_by_name("uint", &type));
+    assert_false(gufo_value_type_by_name("", &type));
+    assert_false(gufo_value_type_by_name("UINT8", &type));
+    assert_true(gufo_value_type_by_name("gguf_type_int64", &type));
+    check_u64(type, GUFO_VALUE_INT64, "the format's own name");
+}
+
 static void test_types(void **state)
 {
     gufo_document *d = gufo_document_new(NULL, NULL);
@@ -177,7 +194,7 @@ static void test_types(void **state)
     assert_non_null(d);
     check_ok(gufo_document_set_text(d, "general.architecture", "llama", &error), &error, "arch");
     check_str(gufo_document_architecture(d), "llama", "arch");
-    assert_non_null(gufo_document_key_info(d, gufo_str_of("llama.context_length")));
+    assert_non_null(gufo_document_key_info(d, "llama.context_length"));
     types = gufo_key_types_of(d, "llama.feed_forward_length");
     check_str(gufo_str_of(gufo_key_types_name(&types, name)), "uint32 or array[int32]", "registry");
     types = gufo_key_types_of_shape(&types, true);
@@ -187,6 +204,8 @@ static void test_types(void **state)
     check_u64(types.list[0].type, GUFO_VALUE_UINT64, "that of the value comes first");
     types = gufo_key_types_read(d, "llama.feed_forward_length", &text);
     check_u64(types.list[0].type, GUFO_VALUE_INT8, "what is given");
+    check_u64(gufo_key_types_read(d, "x", &(const char *){"GGUF_TYPE_BOOL:true"}).list[0].type,
+              GUFO_VALUE_BOOL, "by the format's own name");
     check_str(gufo_str_of(text), "7", "behind the type");
     check_u64(gufo_key_types_of(d, "no.such.key").count, 0, "unknown");
     gufo_document_free(d);
@@ -252,8 +271,8 @@ int main(void)
         cmocka_unit_test(test_text),        cmocka_unit_test(test_floats),
         cmocka_unit_test(test_guess),       cmocka_unit_test(test_json),
         cmocka_unit_test(test_json_faults), cmocka_unit_test(test_json_texts),
-        cmocka_unit_test(test_types),       cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_tokens)};
+        cmocka_unit_test(test_types),       cmocka_unit_test(test_type_names),
+        cmocka_unit_test(test_elements),    cmocka_unit_test(test_tokens)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

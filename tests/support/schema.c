@@ -259,7 +259,8 @@ static void check_file(const schema_row *row, bool bad)
     gufo_model *file = gufo_model_open_memory(bytes, size, &just_this, &error);
 
     check(file != NULL, "%s: %s", row->label, error.message);
-    check_ok(gufo_check(file, &options, on_finding, &found, &error), &error, "%s", row->label);
+    check_ok(gufo_model_check_content(file, &options, on_finding, &found, &error), &error, "%s",
+             row->label);
     check(found.count == (bad ? 1 : 0), "%s: %zu findings in the %s file", row->label, found.count,
           bad ? "bad" : "good");
     gufo_model_free(file);

@@ -82,24 +82,6 @@ static void test_progress(void **state)
     close_chat(&c);
 }
 
-static void test_templates(void **state)
-{
-    chat_model c = open_chat(true), none = open_chat(false);
-    static const char *const names[] = {"bare", "", "bos"};
-    gufo_str name, source;
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        assert_true(gufo_chat_template_at(c.model, i, &name, &source));
-        check_str(name, names[i], "template %zu", i);
-    }
-    check_str(source, "{{ bos_token }}" LOOP "{{ extra }}", "the last one");
-    assert_false(gufo_chat_template_at(c.model, 3, NULL, NULL));
-    assert_false(gufo_chat_template_at(none.model, 0, &name, &source));
-    close_chat(&c);
-    close_chat(&none);
-}
-
 static void check_chat(const chat_model *c, const char *messages, const gufo_chat_options *options,
                        const char *prompt, const char *tokens)
 {
@@ -273,10 +255,10 @@ static void test_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_progress), cmocka_unit_test(test_templates),
-        cmocka_unit_test(test_chat),     cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_stop_tokens),
-        cmocka_unit_test(test_count),    cmocka_unit_test(test_allocator),
+        cmocka_unit_test(test_progress),    cmocka_unit_test(test_chat),
+        cmocka_unit_test(test_failures),    cmocka_unit_test(test_values),
+        cmocka_unit_test(test_stop_tokens), cmocka_unit_test(test_count),
+        cmocka_unit_test(test_allocator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,11 +47,11 @@ static bool name_here(const guard *g, gufo_str key, char out[GUFO_KEY_NAME_SIZE]
     size_t room = GUFO_KEY_NAME_SIZE;
 
     if (g->architecture.len == 0 || g->architecture.len + key.len >= room ||
-        gufo_arch_find(first) == NULL || gufo_key_find(key, first) == NULL)
+        gufo_arch_find_str(first) == NULL || gufo_key_find_str(key, first) == NULL)
         return false;
     snprintf(out, room, "%.*s%.*s", (int)g->architecture.len, g->architecture.data,
              (int)(key.len - front), key.data + front);
-    return gufo_key_find(gufo_str_of(out), g->architecture) != NULL;
+    return gufo_key_find_str(gufo_str_of(out), g->architecture) != NULL;
 }
 
 /* The key as keys are spelt, with small letters and underscores: whether it is another one.  The name of
@@ -82,7 +82,7 @@ static const char *fault_of(guard *g, gufo_str key, char name[GUFO_KEY_NAME_SIZE
     *known = true;
     if (name_here(g, key, name))
         return "belongs to another architecture than the file's";
-    if (gufo_key_nearest(key, g->architecture, name) != NULL)
+    if (gufo_key_nearest_str(key, g->architecture, name) != NULL)
         return memchr(key.data, '.', key.len) != NULL ? "is not known" : "has no namespace";
     if (spell_key(g, key, name))
         return "is not written in lower-case letters and underscores";
@@ -99,7 +99,8 @@ static void judge_key(void *context, const gufo_change *change)
     bool known;
 
     if ((change->kind != GUFO_CHANGE_ADDED && change->kind != GUFO_CHANGE_RENAMED) ||
-        key.len == 0 || gufo_key_find(key, g->architecture) != NULL || g->guesses++ >= MOST_GUESSES)
+        key.len == 0 || gufo_key_find_str(key, g->architecture) != NULL ||
+        g->guesses++ >= MOST_GUESSES)
         return;
     fault = fault_of(g, key, name, &known);
     if (fault == NULL)

@@ -67,7 +67,7 @@ static int set_text_as(edit_change *c, const char *text, const gufo_key_types *t
 /* Whether the key names tokens by their ids. */
 static bool is_token_key(const edit_change *c)
 {
-    const gufo_key_info *info = gufo_document_key_info(c->document, gufo_str_of(c->key));
+    const gufo_key_info *info = gufo_document_key_info(c->document, c->key);
 
     return info != NULL && strcmp(info->unit, "token id") == 0;
 }

@@ -56,7 +56,7 @@ int estimate_adapter(const input *in, const estimate_options *options, bool fits
     if (options->table || options->plot || fits)
         return report_as(CODE_USAGE, in->path,
                          "an adapter runs with its base: gufo estimate BASE --lora ADAPTER");
-    if (gufo_estimate_adapter(in->model, &bytes, &error) != GUFO_OK)
+    if (gufo_model_adapter_bytes(in->model, &bytes, &error) != GUFO_OK)
         return report_error(in->path, &error);
     (options->base.shared->json ? write_json : write_text)(in, bytes);
     return CODE_OK;

@@ -100,7 +100,7 @@ static gufo_key_types types_of(const migration *m, const char *key, const json_t
 
     if (type != NULL) {
         types.list[0].is_array = is_array;
-        types.count = gufo_value_type_named(gufo_str_of(type), &types.list[0].type);
+        types.count = gufo_value_type_by_name_str(gufo_str_of(type), &types.list[0].type);
         return types;
     }
     types = gufo_key_types_of(m->given, key);

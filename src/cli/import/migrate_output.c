@@ -82,7 +82,7 @@ static bool suggest_name(const migration *m, char name[GUFO_NAME_SIZE])
     gufo_name parts;
     gufo_error error;
 
-    if (gufo_name_suggest(gufo_import_model(m->import), 0, suggested, &error) != GUFO_OK) {
+    if (gufo_model_suggest_name(gufo_import_model(m->import), 0, suggested, &error) != GUFO_OK) {
         report_error(old, &error);
         return false;
     }
@@ -223,7 +223,7 @@ static int check_output(migration *m)
         return report_error(m->output, &error);
     status = gufo_model_check(model, count_finding, m, &error);
     if (status == GUFO_OK)
-        status = gufo_check(model, &check, count_finding, m, &error);
+        status = gufo_model_check_content(model, &check, count_finding, m, &error);
     gufo_model_free(model);
     m->verdict.checked = true;
     m->verdict.valid = m->verdict.errors == 0;

@@ -83,7 +83,7 @@ static bool next_setting(const migration *m, gufo_setting_origin origin, uint64_
 /* The type that the value of a missing key has. */
 static const char *type_name(const gufo_import_setting *setting)
 {
-    const gufo_key_info *info = gufo_key_find(setting->key, (gufo_str){"", 0});
+    const gufo_key_info *info = gufo_key_find_str(setting->key, (gufo_str){"", 0});
 
     return info != NULL ? info->type : gufo_value_type_name(setting->value.type);
 }

@@ -108,7 +108,7 @@ static bool key_row(size_t index, catalogue_row *out)
 /* Any architecture may replace {arch}. */
 static const char *key_meant(const char *word)
 {
-    const gufo_key_info *info = gufo_key_find(gufo_str_of(word), (gufo_str){"", 0});
+    const gufo_key_info *info = gufo_key_find(word, "");
 
     return info != NULL ? info->key : NULL;
 }
@@ -136,7 +136,7 @@ static bool arch_key_row(const char *arch, size_t index, catalogue_row *out)
         return false;
     *out = (catalogue_row){.cells = {out->name, need_names[keys[index].need], "", "", ""}};
     snprintf(out->name, sizeof out->name, "%s.%s", arch, keys[index].key);
-    info = gufo_key_find(gufo_str_of(out->name), (gufo_str){"", 0});
+    info = gufo_key_find(out->name, "");
     if (info != NULL) {
         out->cells[2] = info->type;
         out->cells[3] = info->fallback;
@@ -237,7 +237,7 @@ static bool tensor_row(size_t index, catalogue_row *out)
 static const char *tensor_meant(const char *word)
 {
     gufo_tensor_match match = {0};
-    bool matches = gufo_tensor_info_find(gufo_str_of(word), &match) &&
+    bool matches = gufo_tensor_info_find(word, &match) &&
                    (match.suffix.len == 0 || match.suffix.data[0] == '.');
 
     return matches ? match.info->name : NULL;
@@ -579,7 +579,7 @@ static int list_named(void *context)
         return report_no_list(shared->args[0]);
     if (o->arch != NULL && c->arch_row == NULL)
         return report_usage("--arch is for keys and tensors, not for %s", c->name);
-    if (o->arch != NULL && gufo_arch_find(gufo_str_of(o->arch)) == NULL)
+    if (o->arch != NULL && gufo_arch_find(o->arch) == NULL)
         return report_no_arch(o->arch);
     catalogue_list(c, o->arch, shared->json);
     return CODE_OK;

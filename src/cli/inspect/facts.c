@@ -49,32 +49,25 @@ static void facts_write_tokens(json_writer *j, const gufo_summary *o)
     json_end_object(j);
 }
 
-/* The name of the next chat template but the default one, in the order of the file; false past the last.
- * *position begins as 0. */
-static bool facts_next_template(const gufo_model *model, uint64_t *position, gufo_str *name)
+/* The next chat template that has a name. */
+static bool facts_next_template(const gufo_model *model, uint64_t *place, gufo_str *name)
 {
-    static const char prefix[] = "tokenizer.chat_template.";
-    const size_t len = sizeof prefix - 1;
-    gufo_entry entry;
-
-    while (gufo_model_entry_at(model, (*position)++, &entry))
-        if (entry.key.len > len && memcmp(entry.key.data, prefix, len) == 0) {
-            *name = (gufo_str){entry.key.data + len, entry.key.len - len};
+    while (gufo_model_next_chat_template(model, place, name, NULL))
+        if (name->len > 0)
             return true;
-        }
     return false;
 }
 
 static void facts_write_templates(json_writer *j, const gufo_summary *o)
 {
-    uint64_t position = 0;
+    uint64_t place = 0;
     gufo_str text, name;
 
     json_write_bool(j, "chat_template",
                     gufo_model_get_str(o->model, "tokenizer.chat_template", &text, NULL) ==
                         GUFO_OK);
     json_begin_array(j, "chat_templates");
-    while (facts_next_template(o->model, &position, &name))
+    while (facts_next_template(o->model, &place, &name))
         json_write_str(j, NULL, name);
     json_end_array(j);
 }
@@ -130,7 +123,7 @@ static void facts_put_merge(FILE *out, const gufo_summary *o)
     const char *path = gufo_model_name(o->model);
     gufo_str type;
 
-    if (o->facts.is_made || gufo_key_str(o->model, "general.type", &type, NULL) != GUFO_OK ||
+    if (o->facts.is_made || gufo_model_key_str(o->model, "general.type", &type, NULL) != GUFO_OK ||
         !gufo_str_equal(type, gufo_str_of("adapter")))
         return;
     fputs("gufo lora merge BASE", out);
@@ -211,18 +204,18 @@ static void facts_put_templates(FILE *out, const gufo_summary *o)
 {
     const char *before = "";
     gufo_str template, name;
-    uint64_t position = 0;
+    uint64_t place = 0;
 
-    if (gufo_key_str(o->model, "tokenizer.chat_template", &template, NULL) == GUFO_OK) {
+    if (gufo_model_key_str(o->model, "tokenizer.chat_template", &template, NULL) == GUFO_OK) {
         fprintf(out, "yes (%s)", human_counted(template.len, "byte", "bytes").text);
         before = ", ";
     }
-    for (size_t i = 0; i < LIST_ITEMS && facts_next_template(o->model, &position, &name); i++) {
+    for (size_t i = 0; i < LIST_ITEMS && facts_next_template(o->model, &place, &name); i++) {
         fputs(before, out);
         put_str(out, name);
         before = ", ";
     }
-    if (before[0] == '\0' && gufo_key_entry(o->model, "tokenizer.ggml.tokens", NULL))
+    if (before[0] == '\0' && gufo_model_key_entry(o->model, "tokenizer.ggml.tokens", NULL))
         fputs("no", out);
 }
 
@@ -374,9 +367,9 @@ static bool find_value(const fact *f, const gufo_summary *o, gufo_value *out)
 {
     gufo_entry entry;
 
-    if (!gufo_key_entry(o->model, f->key, &entry))
-        return f->with != NULL && gufo_key_entry(o->model, f->with, NULL) &&
-               gufo_key_value(o->model, f->key, out);
+    if (!gufo_model_key_entry(o->model, f->key, &entry))
+        return f->with != NULL && gufo_model_key_entry(o->model, f->with, NULL) &&
+               gufo_model_key_value(o->model, f->key, out);
     *out = entry.value;
     return true;
 }

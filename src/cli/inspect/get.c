@@ -40,10 +40,10 @@ static const command_option get_table[] = {
 /* The name under which the model says what a key means. */
 static bool find_other_name(const gufo_model *model, gufo_str key, gufo_str *name)
 {
-    const gufo_key_info *info = gufo_key_today(key, gufo_str_of(""));
+    const gufo_key_info *info = gufo_key_today_str(key, gufo_str_of(""));
     gufo_entry entry;
 
-    if (info == NULL || !gufo_key_entry(model, info->key, &entry))
+    if (info == NULL || !gufo_model_key_entry(model, info->key, &entry))
         return false;
     *name = entry.key;
     return true;

@@ -244,7 +244,7 @@ static void take_facts(ls_file *file, const gufo_model *model)
     file->architecture = copy_text(model, "general.architecture");
     file->quantization = o.quantization;
     file->parameters = o.parameters < UINT64_MAX ? o.parameters : 0;
-    (void)gufo_key_u64(model, "{arch}.context_length", &file->context, NULL);
+    (void)gufo_model_key_u64(model, "{arch}.context_length", &file->context, NULL);
 }
 
 /* The size and the date of all files of a model in another format. */

@@ -112,7 +112,7 @@ static void put_base_models(const gufo_summary *o)
     char room[MOST_ADDRESS];
     gufo_str url;
 
-    if (gufo_key_text(o->model, "general.source.repo_url", room, sizeof room, &url))
+    if (gufo_model_key_text(o->model, "general.source.repo_url", room, sizeof room, &url))
         put_item("base_model", &begun, repository_of(url));
     if (begun)
         return;

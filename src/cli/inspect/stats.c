@@ -523,7 +523,7 @@ static gufo_status scan(stats_report *r, stats_row *row)
         return error_set(&row->failure, GUFO_E_ARGUMENT, 0,
                          "its data begins inside that of another tensor; --tensors can select it "
                          "alone");
-    status = gufo_stats_scan(r->in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
+    status = gufo_tensor_scan(r->in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
     progress_end(&r->bar);
     r->bytes_before += 2 * row->tensor.available;
     return status;

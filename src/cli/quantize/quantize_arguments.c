@@ -296,7 +296,7 @@ static int find_parts(const quantize_options *o, const gufo_model *input,
 
     if (gufo_name_match(gufo_str_of(path_name(o->input)), parts))
         return CODE_OK;
-    if (gufo_name_suggest(input, 0, suggested, &error) != GUFO_OK)
+    if (gufo_model_suggest_name(input, 0, suggested, &error) != GUFO_OK)
         return report_error(o->input, &error);
     return gufo_name_match(gufo_str_of(suggested), parts)
                ? CODE_OK

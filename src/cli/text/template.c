@@ -8,6 +8,7 @@
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
 #include "cli/text/tokenize_write.h"
+#include "gufo/summary.h"
 #include "gufo/text.h"
 
 #include <inttypes.h>
@@ -129,12 +130,13 @@ enum { LARGEST_TEMPLATE = 16 << 20 };
 static char *list_names(const gufo_model *model)
 {
     text_stream names;
+    uint64_t place = 0;
     gufo_str name;
     bool first = true;
 
     if (!text_stream_open(&names))
         return NULL;
-    for (uint64_t i = 0; gufo_chat_template_at(model, i, &name, NULL); i++) {
+    while (gufo_model_next_chat_template(model, &place, &name, NULL)) {
         if (name.len == 0)
             continue;
         fputs(first ? "" : ", ", names.out);
@@ -168,7 +170,7 @@ static int find_in_model(templating *t)
     t->model = input_open_model(t->path, 0);
     if (t->model == NULL)
         return CODE_FAILED;
-    switch (gufo_chat_template(t->model, t->options->name, &t->source, &error)) {
+    switch (gufo_model_chat_template(t->model, t->options->name, &t->source, &error)) {
     case GUFO_OK:
         return CODE_OK;
     case GUFO_E_NOT_FOUND:

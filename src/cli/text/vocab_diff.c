@@ -221,8 +221,8 @@ static merge_walk start_merges(const gufo_vocab *vocab, const gufo_model *model,
                array = none;
     tokenizer_file *file = read_file(vocab, model);
 
-    if (file == NULL &&
-        gufo_key_array(model, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
+    if (file == NULL && gufo_model_key_array(model, "tokenizer.ggml.merges", GUFO_VALUE_STRING,
+                                             &array, NULL) != GUFO_OK)
         array = none;
     *count = file != NULL ? file->merge_count : array.count;
     return (merge_walk){.file = file, .iter = gufo_array_start(&array)};

@@ -163,7 +163,7 @@ int hash_model(const input *in, const hash_request *request)
         progress_start_beside(&w.bar, request->shared);
     else
         progress_start(&w.bar, request->shared->quiet);
-    status = gufo_digest_run(in->model, &options, &run, &all, &error);
+    status = gufo_model_digest(in->model, &options, &run, &all, &error);
     progress_end(&w.bar);
     if (json)
         end_json(&w, &all, status == GUFO_OK ? NULL : &error);

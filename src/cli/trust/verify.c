@@ -109,7 +109,7 @@ static int compare(verify_work *w, const input *in, const gufo_manifest *manifes
 
     begin(w, in->path, in->model, "results");
     progress_start_beside(&w->bar, w->options->base.shared);
-    status = gufo_manifest_verify(in->model, &check, &run, &summary, &error);
+    status = gufo_model_verify(in->model, &check, &run, &summary, &error);
     progress_end(&w->bar);
     end(w, in->path, status == GUFO_OK ? &summary : NULL, &error);
     if (status == GUFO_OK)

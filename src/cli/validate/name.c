@@ -174,7 +174,7 @@ static int propose_one(proposal *p, const input *in, size_t index)
     gufo_move *move;
     gufo_error error;
 
-    if (gufo_name_suggest(in->model, index, name, &error) != GUFO_OK)
+    if (gufo_model_suggest_name(in->model, index, name, &error) != GUFO_OK)
         return report_error(path, &error);
     if (index == 0)
         memcpy(p->first, name, sizeof name);

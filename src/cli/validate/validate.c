@@ -105,7 +105,7 @@ static int check_meaning(report *r, const gufo_model *model)
                                   .base = r->options->base_model};
     gufo_error error;
 
-    if (gufo_check(model, &options, report_finding, r, &error) == GUFO_OK)
+    if (gufo_model_check_content(model, &options, report_finding, r, &error) == GUFO_OK)
         return CODE_OK;
     return report_error(r->set != NULL ? r->path : r->shard_path, &error);
 }

@@ -40,16 +40,6 @@ const char *gufo_value_type_name(gufo_value_type type)
     return info != NULL ? info->name : NULL;
 }
 
-bool gufo_value_type_by_name(const char *name, gufo_value_type *type)
-{
-    for (size_t i = 0; i < GUFO_VALUE_TYPE_COUNT; i++)
-        if (strcmp(value_types[i].name, name) == 0) {
-            *type = (gufo_value_type)i;
-            return true;
-        }
-    return false;
-}
-
 size_t gufo_value_type_size(gufo_value_type type)
 {
     const value_type_info *info = value_type_row((uint32_t)type);

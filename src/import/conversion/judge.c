@@ -288,7 +288,8 @@ static gufo_status judge_model(conversion *c, gufo_error *error)
                                         .allocator = &c->base.allocator,
                                         .dimension = take_dimension,
                                         .tokenizer_json = gufo_tokenizer_json_tokens};
-    gufo_status status = gufo_check(c->base.opened, &options, take_finding, &j, error);
+    gufo_status status =
+        gufo_model_check_content(c->base.opened, &options, take_finding, &j, error);
 
     if (status == GUFO_OK)
         status = j.status;

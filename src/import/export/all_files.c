@@ -59,7 +59,7 @@ static void put_list(writing *w, const char *field, const char *key)
     gufo_array array;
     gufo_value value;
 
-    if (gufo_key_array(w->model, key, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK ||
+    if (gufo_model_key_array(w->model, key, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK ||
         array.count == 0)
         return;
     put_text(w, field);
@@ -94,7 +94,7 @@ static void put_parents(writing *w, const char *field, const char *group)
     uint64_t count = 0;
 
     (void)snprintf(key, sizeof key, "%s.count", group);
-    if (gufo_key_u64(w->model, key, &count, NULL) != GUFO_OK || count == 0)
+    if (gufo_model_key_u64(w->model, key, &count, NULL) != GUFO_OK || count == 0)
         return;
     put_text(w, field);
     put_text(w, ":\n");
@@ -225,7 +225,7 @@ static gufo_status add_generation(const gufo_model *model, export_files *files, 
     for (size_t i = 0; status == GUFO_OK && i < sizeof samplings / sizeof *samplings; i++) {
         json_t *value = NULL;
 
-        if (gufo_key_entry(model, samplings[i].key, &entry))
+        if (gufo_model_key_entry(model, samplings[i].key, &entry))
             value = model_key_value(&entry.value);
         if (value != NULL && json_object_set_new(fields, samplings[i].field, value) != 0)
             status = fail_memory(error);

@@ -82,7 +82,7 @@ static gufo_status check_model(const gufo_model *model, gufo_error *error)
 
     if (!gufo_model_has_data(model))
         return refuse(error, GUFO_E_ARGUMENT, "the data of a pipe is gone");
-    if (gufo_key_str(model, "general.type", &type, NULL) == GUFO_OK &&
+    if (gufo_model_key_str(model, "general.type", &type, NULL) == GUFO_OK &&
         !gufo_str_equal(type, gufo_str_of("model")))
         return refuse(error, GUFO_E_TYPE, "general.type is %s: only models can be exported",
                       QUOTED(type));

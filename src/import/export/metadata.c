@@ -81,7 +81,7 @@ static bool same_key(const gufo_model *model, const gufo_document *document, con
 {
     gufo_document_entry got;
     gufo_entry wanted;
-    bool there = gufo_key_entry(model, key, &wanted);
+    bool there = gufo_model_key_entry(model, key, &wanted);
 
     if (!gufo_document_find(document, key, &got))
         return !there;
@@ -94,7 +94,7 @@ static json_t *with_pre(const gufo_model *model)
     json_t *root = json_pack("{s:i, s:{}}", "version", STORED_VERSION, "keys");
     gufo_entry entry;
 
-    if (gufo_key_entry(model, PRE_KEY, &entry))
+    if (gufo_model_key_entry(model, PRE_KEY, &entry))
         (void)json_object_set_new(json_object_get(root, "keys"), PRE_KEY,
                                   typed_value_json(&entry.value));
     return root;
@@ -223,7 +223,7 @@ static gufo_status keep_general(const keeping *k)
             !is_file_type(entry.key) && !gufo_str_equal(entry.key, gufo_str_of(VERSION_KEY)))
             status = keep_value(k, &entry);
     for (size_t i = 0; status == GUFO_OK && (key = general_key_at(i)) != NULL; i++)
-        if (!is_kept(k, gufo_str_of(key)) && !gufo_key_entry(k->model, key, NULL))
+        if (!is_kept(k, gufo_str_of(key)) && !gufo_model_key_entry(k->model, key, NULL))
             status = keep_absence(k, gufo_str_of(key));
     for (size_t i = 0; i < sizeof groups / sizeof *groups && status == GUFO_OK; i++)
         status = keep_absence(k, gufo_str_of(groups[i]));
@@ -236,7 +236,7 @@ static gufo_status keep_pre(const keeping *k)
     gufo_entry entry;
 
     return gufo_str_equal(model_text(k->model, "tokenizer.ggml.model"), gufo_str_of("gpt2")) &&
-                   gufo_key_entry(k->model, PRE_KEY, &entry)
+                   gufo_model_key_entry(k->model, PRE_KEY, &entry)
                ? keep_value(k, &entry)
                : GUFO_OK;
 }
@@ -248,7 +248,7 @@ static gufo_status keep_tokenizer(const keeping *k)
     gufo_status status = GUFO_OK;
     gufo_entry entry;
 
-    if (!gufo_key_entry(k->model, TOKENS_KEY, NULL))
+    if (!gufo_model_key_entry(k->model, TOKENS_KEY, NULL))
         return keep_absence(k, gufo_str_of(TOKENS_KEY));
     for (uint64_t i = 0; status == GUFO_OK && gufo_model_entry_at(k->model, i, &entry); i++)
         if (str_begins(entry.key, "tokenizer."))
@@ -259,10 +259,10 @@ static gufo_status keep_tokenizer(const keeping *k)
 /* Whether two keys are names of the same one. */
 static bool are_names_of_one(const keeping *k, gufo_str a, gufo_str b)
 {
-    const gufo_key_info *row = gufo_key_find(a, k->architecture);
+    const gufo_key_info *row = gufo_key_find_str(a, k->architecture);
 
-    return row != NULL && row != gufo_key_find(b, k->architecture) &&
-           gufo_key_today(a, k->architecture) == gufo_key_today(b, k->architecture);
+    return row != NULL && row != gufo_key_find_str(b, k->architecture) &&
+           gufo_key_today_str(a, k->architecture) == gufo_key_today_str(b, k->architecture);
 }
 
 /* What the conversion gives for a key of the model, under this name or another one. */
@@ -280,10 +280,10 @@ static bool find_meaning(const keeping *k, const gufo_document *got, gufo_str ke
 /* Whether the model has a key that the conversion gives, with this value, under another name. */
 static bool is_said_otherwise(const keeping *k, const gufo_document_entry *got)
 {
-    const gufo_key_info *today = gufo_key_today(got->key, k->architecture);
+    const gufo_key_info *today = gufo_key_today_str(got->key, k->architecture);
     gufo_entry entry;
 
-    return today != NULL && gufo_key_entry(k->model, today->key, &entry) &&
+    return today != NULL && gufo_model_key_entry(k->model, today->key, &entry) &&
            same_key_value(&entry.value, &got->value);
 }
 
@@ -307,7 +307,7 @@ static bool has_tokens(const keeping *k, const gufo_document *got)
     gufo_document_entry found;
     gufo_entry wanted;
 
-    return gufo_key_entry(k->model, TOKENS_KEY, &wanted) && got != NULL &&
+    return gufo_model_key_entry(k->model, TOKENS_KEY, &wanted) && got != NULL &&
            gufo_document_find(got, TOKENS_KEY, &found) &&
            same_key_value(&wanted.value, &found.value);
 }

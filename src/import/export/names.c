@@ -288,7 +288,8 @@ static gufo_status try_key(naming *n, const export_row *row, uint64_t block, guf
     gufo_array array;
     gufo_value value;
 
-    if (gufo_key_array(n->model, row->with + 1, GUFO_VALUE_FLOAT32, &array, NULL) != GUFO_OK ||
+    if (gufo_model_key_array(n->model, row->with + 1, GUFO_VALUE_FLOAT32, &array, NULL) !=
+            GUFO_OK ||
         gufo_array_at(&array, block, &value, NULL) != GUFO_OK ||
         !fill_pattern(row->name, block, 0, name))
         return GUFO_OK;

@@ -137,7 +137,7 @@ static gufo_status read_tokens(export_plan *p, uint64_t *count, gufo_error *erro
     p->import.document = gufo_document_new(&options, error);
     if (p->import.document == NULL)
         return GUFO_E_MEMORY;
-    if (!gufo_key_entry(p->model, "tokenizer.ggml.tokens", &entry) ||
+    if (!gufo_model_key_entry(p->model, "tokenizer.ggml.tokens", &entry) ||
         entry.value.type != GUFO_VALUE_ARRAY)
         return GUFO_OK;
     *count = entry.value.as.array.count;

@@ -20,7 +20,7 @@ static bool find_array(const gufo_model *model, const char *key, gufo_value_type
 {
     gufo_entry entry;
 
-    return gufo_key_entry(model, key, &entry) &&
+    return gufo_model_key_entry(model, key, &entry) &&
            gufo_value_array(&entry.value, type, out, NULL) == GUFO_OK &&
            (count == 0 || out->count == count);
 }
@@ -82,7 +82,7 @@ bool model_id(const gufo_model *model, const char *key, uint32_t *id)
 {
     uint64_t number;
 
-    if (gufo_key_u64(model, key, &number, NULL) != GUFO_OK || number > UINT32_MAX)
+    if (gufo_model_key_u64(model, key, &number, NULL) != GUFO_OK || number > UINT32_MAX)
         return false;
     *id = (uint32_t)number;
     return true;
@@ -92,7 +92,7 @@ bool model_flag(const gufo_model *model, const char *key, bool otherwise)
 {
     bool flag = otherwise;
 
-    return gufo_key_bool(model, key, &flag, NULL) == GUFO_OK ? flag : otherwise;
+    return gufo_model_key_bool(model, key, &flag, NULL) == GUFO_OK ? flag : otherwise;
 }
 
 typedef struct making {
@@ -163,7 +163,7 @@ static gufo_status add_flags(making *m)
         gufo_entry entry;
         bool flag;
 
-        if (gufo_key_entry(m->model, flags[i].key, &entry) &&
+        if (gufo_model_key_entry(m->model, flags[i].key, &entry) &&
             gufo_value_bool(&entry.value, &flag, NULL) == GUFO_OK)
             status = done(m, json_object_set_new(m->config, flags[i].field, json_boolean(flag)));
     }

@@ -135,7 +135,7 @@ static gufo_status read_charsmap(const gufo_model *model, buffer *out, gufo_erro
     gufo_array map;
     void *room;
 
-    if (!gufo_key_entry(model, "tokenizer.ggml.precompiled_charsmap", &entry) ||
+    if (!gufo_model_key_entry(model, "tokenizer.ggml.precompiled_charsmap", &entry) ||
         entry.value.type != GUFO_VALUE_ARRAY ||
         gufo_value_type_size(entry.value.as.array.type) != 1)
         return GUFO_OK;

@@ -50,7 +50,7 @@ static bool read_number(const gufo_model *file, const char *key, uint64_t *out)
 {
     gufo_value value, first;
 
-    if (!gufo_key_value(file, key, &value))
+    if (!gufo_model_key_value(file, key, &value))
         return false;
     if (value.type != GUFO_VALUE_ARRAY)
         return gufo_value_u64(&value, out, NULL) == GUFO_OK;
@@ -58,7 +58,7 @@ static bool read_number(const gufo_model *file, const char *key, uint64_t *out)
            gufo_value_u64(&first, out, NULL) == GUFO_OK;
 }
 
-void gufo_recipe_model_read(const gufo_model *file, gufo_recipe_model *out)
+void gufo_model_recipe_facts(const gufo_model *file, gufo_recipe_model *out)
 {
     *out = (gufo_recipe_model){.architecture = {"", 0}};
     if (gufo_model_get_str(file, "general.architecture", &out->architecture, NULL) != GUFO_OK ||

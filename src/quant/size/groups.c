@@ -151,7 +151,7 @@ static void read_facts(gufo_size_plan *plan)
     const gufo_quantize_options *options = &plan->losses->asked;
     uint64_t index;
 
-    gufo_recipe_model_read(gufo_model_shard(plan->losses->q->input, 0), &plan->facts.model);
+    gufo_model_recipe_facts(gufo_model_shard(plan->losses->q->input, 0), &plan->facts.model);
     recipe_model_override(&plan->facts.model, options->overrides, options->override_count);
     plan->facts.is_tied = !name_index_find(&plan->names, gufo_str_of("output.weight"), &index);
 }

@@ -110,7 +110,7 @@ static gufo_status scan(data_check *c, const gufo_tensor *tensor, gufo_error *er
 
     run.progress_context = c;
     run.progress = c->run->progress != NULL ? pass_progress : NULL;
-    status = gufo_stats_scan(c->model, tensor, GUFO_STATS_ONE_PASS, &run, &s, error);
+    status = gufo_tensor_scan(c->model, tensor, GUFO_STATS_ONE_PASS, &run, &s, error);
     if (status != GUFO_OK)
         return status;
     if (s.bad_scales.count > 0)

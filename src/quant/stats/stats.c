@@ -449,8 +449,8 @@ static void fill_second(gufo_stats *out, const distribution *d)
     memcpy(out->bins, d->bins.counts, sizeof out->bins);
 }
 
-gufo_status gufo_stats_scan(const gufo_model *model, const gufo_tensor *tensor, uint32_t flags,
-                            const gufo_run *run, gufo_stats *out, gufo_error *error)
+gufo_status gufo_tensor_scan(const gufo_model *model, const gufo_tensor *tensor, uint32_t flags,
+                             const gufo_run *run, gufo_stats *out, gufo_error *error)
 {
     bool both = (flags & GUFO_STATS_ONE_PASS) == 0;
     moments m = {0};
@@ -465,7 +465,7 @@ gufo_status gufo_stats_scan(const gufo_model *model, const gufo_tensor *tensor, 
 
     *out = (gufo_stats){0};
     if (status == GUFO_OK)
-        status = flags_check(flags, GUFO_STATS_ONE_PASS, "gufo_stats_scan", error);
+        status = flags_check(flags, GUFO_STATS_ONE_PASS, "gufo_tensor_scan", error);
     if (status == GUFO_OK)
         status = stats_lay_out(tensor, &layout, error);
     if (status != GUFO_OK)

@@ -98,7 +98,7 @@ static void compare(check_context *c, const gufo_tensor *a, const gufo_tensor *b
                       "the adapter of %s is for %s matrices in lora_a and %s in lora_b",
                       QUOTED(base), GROUPED(a->dims[2] * a->dims[3]),
                       GROUPED(b->dims[2] * b->dims[3]));
-    if (c->tensor_count > 0 && !gufo_tensor_info_find(base, NULL))
+    if (c->tensor_count > 0 && !gufo_tensor_info_find_str(base, NULL))
         schema_report(c, RULE_ADAPTER_BASE, at_tensor(a),
                       "the adapter changes tensor %s, whose name is not known", QUOTED(base));
 }

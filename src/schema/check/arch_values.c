@@ -83,7 +83,7 @@ bool vocabulary_size(const check_context *c, uint64_t *out)
 {
     gufo_entry entry;
 
-    if (gufo_key_entry(c->model, "tokenizer.ggml.tokens", &entry) &&
+    if (gufo_model_key_entry(c->model, "tokenizer.ggml.tokens", &entry) &&
         entry.value.type == GUFO_VALUE_ARRAY) {
         note_key(c, entry.key);
         *out = entry.value.as.array.count;
@@ -109,7 +109,8 @@ static bool fallback_of(const check_context *c, gufo_str name, uint64_t block, u
     char key[KEY_SIZE];
     int len = snprintf(key, sizeof key, KEY_ARCH ".%s%.*s", attention, (int)name.len, name.data);
 
-    return len > 0 && (size_t)len < sizeof key && gufo_key_value(c->model, key, &entry.value) &&
+    return len > 0 && (size_t)len < sizeof key &&
+           gufo_model_key_value(c->model, key, &entry.value) &&
            schema_entry_count(&entry, block, out);
 }
 
@@ -159,7 +160,7 @@ static bool shared_value(const check_context *c, const char *key, uint64_t *out)
 {
     gufo_entry entry;
 
-    if (!gufo_key_entry(c->model, key, &entry))
+    if (!gufo_model_key_entry(c->model, key, &entry))
         return false;
     note_key(c, entry.key);
     return schema_entry_count(&entry, 0, out);

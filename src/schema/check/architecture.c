@@ -52,7 +52,7 @@ static gufo_fix fix_for(check_context *c, const gufo_key_info *info, const char 
     gufo_value_type type;
     char name[KEY_SIZE];
 
-    if (!gufo_value_type_named(key_scalar_type(info), &type))
+    if (!gufo_value_type_by_name_str(key_scalar_type(info), &type))
         return (gufo_fix){0};
     if (today != NULL && safe && key_in_file(today, c->architecture, name))
         text = name;
@@ -89,7 +89,7 @@ static void check_need(check_context *c, const gufo_arch_key *key)
     if (key->need == GUFO_OPTIONAL || len <= 0 || (size_t)len >= sizeof text ||
         schema_arch_entry(c, &entry, "%s", key->key))
         return;
-    info = gufo_key_find(gufo_str_of(text), c->architecture);
+    info = gufo_key_find_str(gufo_str_of(text), c->architecture);
     if (info == NULL || !has_key(c, info))
         report_need(c, key, info, text);
 }

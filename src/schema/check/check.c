@@ -61,7 +61,7 @@ static gufo_status run_checks(check_context *c)
     c->allocator = mem_allocator(c->options->allocator);
     c->architecture = text_of(c->model, "general.architecture");
     c->kind = kind_of(c);
-    c->arch = gufo_arch_find(c->architecture);
+    c->arch = gufo_arch_find_str(c->architecture);
     if (c->arch != NULL) {
         c->keys = gufo_arch_keys(c->arch->id, &c->key_count);
         c->tensors = gufo_arch_tensors(c->arch->id, &c->tensor_count);
@@ -74,8 +74,8 @@ static gufo_status run_checks(check_context *c)
     return c->status;
 }
 
-gufo_status gufo_check(const gufo_model *model, const gufo_check_options *options,
-                       gufo_finding_fn *found, void *context, gufo_error *error)
+gufo_status gufo_model_check_content(const gufo_model *model, const gufo_check_options *options,
+                                     gufo_finding_fn *found, void *context, gufo_error *error)
 {
     static const gufo_check_options defaults = {0};
     const gufo_check_options *o = options != NULL ? options : &defaults;

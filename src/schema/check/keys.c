@@ -110,7 +110,7 @@ static bool convert_to_written(const gufo_key_info *info, bool any, gufo_fix *fi
     while (*types != '\0') {
         gufo_str name = str_piece(&types, '|');
 
-        if (key_strip_array(&name) == wants_array && gufo_value_type_named(name, &type) &&
+        if (key_strip_array(&name) == wants_array && gufo_value_type_by_name_str(name, &type) &&
             (any || key_same_kind(own, type)) && convert(&fix->value, type, &fix->kind))
             return true;
     }
@@ -292,7 +292,7 @@ static bool check_slip(check_context *c, const gufo_entry *entry, unsigned *gues
     if (*guesses == 0 || (own && c->arch == NULL))
         return false;
     --*guesses;
-    nearest = gufo_key_nearest(entry->key, c->architecture, right);
+    nearest = gufo_key_nearest_str(entry->key, c->architecture, right);
     if (nearest == NULL || !gufo_key_accepts(nearest, &entry->value) ||
         gufo_model_find(c->model, right, NULL))
         return false;
@@ -305,8 +305,8 @@ static bool check_slip(check_context *c, const gufo_entry *entry, unsigned *gues
 static bool check_foreign(check_context *c, const gufo_entry *entry, gufo_str first)
 {
     if (c->architecture.len == 0 || first.len == entry->key.len ||
-        gufo_str_equal(first, c->architecture) || gufo_arch_find(first) == NULL ||
-        gufo_key_find(entry->key, first) == NULL)
+        gufo_str_equal(first, c->architecture) || gufo_arch_find_str(first) == NULL ||
+        gufo_key_find_str(entry->key, first) == NULL)
         return false;
     if (c->arch != NULL)
         schema_report(c, RULE_KEY_FOREIGN, at_entry(entry),
@@ -344,7 +344,7 @@ static void check_key(check_context *c, const gufo_entry *entry, unsigned *guess
 
     if (entry->key.len == 0 || check_foreign(c, entry, first))
         return;
-    info = gufo_key_find(entry->key, c->architecture);
+    info = gufo_key_find_str(entry->key, c->architecture);
     if (info != NULL) {
         check_value(c, entry, info);
         check_spelling(c, entry, info);

@@ -60,7 +60,7 @@ void tensor_name_parse(gufo_str name, parsed_name *out)
             whole.len = strlen(out->text);
         break;
     }
-    out->known = gufo_tensor_info_find(whole, &out->match);
+    out->known = gufo_tensor_info_find_str(whole, &out->match);
 }
 
 bool tensor_suffix_known(const parsed_name *name)

@@ -42,7 +42,7 @@ static vocabulary read_lists(const check_context *c)
     vocabulary v = {.count = 0};
 
     for (size_t i = 0; i < LIST_COUNT; i++) {
-        v.there[i] = gufo_key_entry(c->model, lists[i].key, &v.lists[i]);
+        v.there[i] = gufo_model_key_entry(c->model, lists[i].key, &v.lists[i]);
         v.usable[i] = v.there[i] && is_usable(&v.lists[i].value, (vocabulary_list)i);
     }
     if (v.usable[LIST_TOKENS])
@@ -90,7 +90,7 @@ static void check_model(check_context *c, vocabulary *v)
     }
     if (entry.value.type != GUFO_VALUE_STRING)
         return;
-    v->model = gufo_tokenizer_info_find(entry.value.as.str);
+    v->model = gufo_tokenizer_info_find_str(entry.value.as.str);
     if (v->model == NULL)
         report_unknown(c, RULE_TOKENIZER_MODEL, &entry, model_at, schema_tokenizer_model_count());
 }
@@ -174,7 +174,7 @@ static void check_ids(check_context *c, const vocabulary *v)
     gufo_entry entry;
 
     for (size_t i = 0; i < schema_special_token_count(); i++)
-        if (gufo_key_entry(c->model, gufo_special_token_at(i)->key, &entry))
+        if (gufo_model_key_entry(c->model, gufo_special_token_at(i)->key, &entry))
             check_ids_of(c, &entry, v->count);
     if (gufo_model_find(c->model, "tokenizer.ggml.suppress_tokens", &entry))
         check_ids_of(c, &entry, v->count);
@@ -199,7 +199,7 @@ static void check_added(check_context *c, const gufo_tokenizer_info *model)
     for (size_t i = 0; i < sizeof added / sizeof *added; i++)
         if (gufo_model_find(c->model, added[i].add, &entry) &&
             entry.value.type == GUFO_VALUE_BOOL && entry.value.as.b &&
-            added[i].fallback[0] == '\0' && !gufo_key_entry(c->model, added[i].id, NULL))
+            added[i].fallback[0] == '\0' && !gufo_model_key_entry(c->model, added[i].id, NULL))
             schema_report(c, RULE_TOKEN_ADDED, at_entry(&entry), "%s is true, but %s is missing",
                           added[i].add, added[i].id);
 }
@@ -226,7 +226,7 @@ static void check_pretokenizer(check_context *c, const gufo_tokenizer_info *mode
             with_fix(with_hint(at_missing(key), "set it to what the model was trained with"),
                      fix_typed(GUFO_FIX_SUPPLY, gufo_str_of(key), GUFO_VALUE_STRING)),
             "%s is %s; readers then choose how to split text", key, there ? "empty" : "missing");
-    else if (gufo_pretokenizer_find(entry.value.as.str) == NULL)
+    else if (gufo_pretokenizer_find_str(entry.value.as.str) == NULL)
         report_unknown(c, RULE_PRETOKENIZER_UNKNOWN, &entry, pretokenizer_at,
                        schema_pretokenizer_count());
 }
@@ -313,7 +313,7 @@ static void check_model_name(check_context *c)
     gufo_entry entry;
 
     if (gufo_model_find(c->model, key, &entry) && entry.value.type == GUFO_VALUE_STRING)
-        check_text(c, &entry, key, gufo_tokenizer_info_find(entry.value.as.str) != NULL);
+        check_text(c, &entry, key, gufo_tokenizer_info_find_str(entry.value.as.str) != NULL);
 }
 
 static void check_file_type(check_context *c)

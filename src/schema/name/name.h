@@ -89,7 +89,7 @@ bool name_sizes_agree(gufo_str a, gufo_str b);
  * `experts` is 0 for a model without. */
 void name_write_size(uint64_t experts, uint64_t parameters, name_text *out);
 
-/* As gufo_name_suggest, of the one file that the model will be with this encoding, the name of a file
+/* As gufo_model_suggest_name, of the one file that the model will be with this encoding, the name of a file
  * type in capitals; one without tensors has none. */
 gufo_status name_suggest_as(const gufo_model *model, const char *encoding, char out[GUFO_NAME_SIZE],
                             gufo_error *error);

@@ -363,8 +363,8 @@ static gufo_status suggest_alone(const gufo_model *model, char out[GUFO_NAME_SIZ
     return write_name(&d, number + 1, count, out, error);
 }
 
-gufo_status gufo_name_suggest(const gufo_model *model, size_t shard, char out[GUFO_NAME_SIZE],
-                              gufo_error *error)
+gufo_status gufo_model_suggest_name(const gufo_model *model, size_t shard, char out[GUFO_NAME_SIZE],
+                                    gufo_error *error)
 {
     size_t count = gufo_model_shard_count(model);
     draft d = {.model = model, .counts_tensors = true};

@@ -34,9 +34,14 @@ static const gufo_arch_tensor arch_tensors[] = {
 
 TABLE(architectures, gufo_arch_info, schema_arch_count, gufo_arch_at)
 
-const gufo_arch_info *gufo_arch_find(gufo_str id)
+const gufo_arch_info *gufo_arch_find_str(gufo_str id)
 {
     return row_find(ROWS(architectures), id);
+}
+
+const gufo_arch_info *gufo_arch_find(const char *id)
+{
+    return gufo_arch_find_str(gufo_str_of(id));
 }
 
 const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count)
@@ -61,7 +66,7 @@ TABLE(tensors, gufo_tensor_info, schema_tensor_info_count, gufo_tensor_info_at)
 
 /* The longest beginning of the name, in whole segments, that is a pattern; the rest is the suffix.
  * So "cls.output.weight" is "cls.output" and not "cls". */
-bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out)
+bool gufo_tensor_info_find_str(gufo_str name, gufo_tensor_match *out)
 {
     static const char *const placeholders[2] = {"{bid}", "{xid}"};
     size_t ends[PATTERN_MAX_SEGMENTS], count = pattern_segments(name, ends);
@@ -85,6 +90,11 @@ bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out)
             return true;
     }
     return false;
+}
+
+bool gufo_tensor_info_find(const char *name, gufo_tensor_match *out)
+{
+    return gufo_tensor_info_find_str(gufo_str_of(name), out);
 }
 
 /* Shapes of tensors in terms of keys: "embedding_length,head_count*key_length+(head_count+2)*3".

@@ -89,7 +89,7 @@ static const gufo_key_info *find_named(gufo_str key)
     return row_find_parts(ROWS(keys), &name);
 }
 
-const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
+const gufo_key_info *gufo_key_find_str(gufo_str key, gufo_str architecture)
 {
     const gufo_key_info *info;
 
@@ -103,6 +103,11 @@ const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
     if (info == NULL)
         info = find_named(key);
     return info;
+}
+
+const gufo_key_info *gufo_key_find(const char *key, const char *architecture)
+{
+    return gufo_key_find_str(gufo_str_of(key), gufo_str_of(architecture));
 }
 
 const gufo_key_info *key_row(const char *key)
@@ -119,12 +124,17 @@ const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe)
     return alias != NULL ? key_row(alias->today) : NULL;
 }
 
-const gufo_key_info *gufo_key_today(gufo_str key, gufo_str architecture)
+const gufo_key_info *gufo_key_today_str(gufo_str key, gufo_str architecture)
 {
-    const gufo_key_info *info = gufo_key_find(key, architecture);
+    const gufo_key_info *info = gufo_key_find_str(key, architecture);
     const gufo_key_info *today = info != NULL ? gufo_key_replacement(info, NULL) : NULL;
 
     return today != NULL ? today : info;
+}
+
+const gufo_key_info *gufo_key_today(const char *key, const char *architecture)
+{
+    return gufo_key_today_str(gufo_str_of(key), gufo_str_of(architecture));
 }
 
 const gufo_key_info *key_named(gufo_str name)
@@ -190,7 +200,7 @@ bool key_strip_array(gufo_str *type)
     return true;
 }
 
-bool gufo_value_type_named(gufo_str name, gufo_value_type *out)
+bool gufo_value_type_by_name_str(gufo_str name, gufo_value_type *out)
 {
     gufo_str bare = own_name_bare(OWN_VALUE_TYPE, name);
 
@@ -204,6 +214,11 @@ bool gufo_value_type_named(gufo_str name, gufo_value_type *out)
         }
     }
     return false;
+}
+
+bool gufo_value_type_by_name(const char *name, gufo_value_type *out)
+{
+    return gufo_value_type_by_name_str(gufo_str_of(name), out);
 }
 
 gufo_str key_scalar_type(const gufo_key_info *info)
@@ -226,7 +241,7 @@ static bool accepts_array(gufo_str elements, const gufo_array *array)
         return true;
     if (key_strip_array(&elements))
         return array->type == GUFO_VALUE_ARRAY;
-    return gufo_value_type_named(elements, &type) && key_same_kind(type, array->type);
+    return gufo_value_type_by_name_str(elements, &type) && key_same_kind(type, array->type);
 }
 
 static bool accepts(gufo_str type, const gufo_value *value)
@@ -236,7 +251,7 @@ static bool accepts(gufo_str type, const gufo_value *value)
 
     if (key_strip_array(&type))
         return value->type == GUFO_VALUE_ARRAY && accepts_array(type, &value->as.array);
-    if (!gufo_value_type_named(type, &declared) || !key_same_kind(declared, value->type))
+    if (!gufo_value_type_by_name_str(type, &declared) || !key_same_kind(declared, value->type))
         return false;
     /* What counts is not negative. */
     return value_type_row(declared)->kind != KIND_UNSIGNED ||
@@ -267,11 +282,11 @@ static bool has_type(gufo_str type, const gufo_value *value, bool exactly)
         own = value->as.array.type;
         if (key_strip_array(&type))
             return own == GUFO_VALUE_ARRAY;
-        return gufo_value_type_named(type, &declared) &&
+        return gufo_value_type_by_name_str(type, &declared) &&
                (own == declared || (!exactly && key_same_kind(own, declared) &&
                                     gufo_value_type_size(own) == gufo_value_type_size(declared)));
     }
-    return gufo_value_type_named(type, &declared) && own == declared;
+    return gufo_value_type_by_name_str(type, &declared) && own == declared;
 }
 
 /* Spec, Standardized key-value pairs: counts are uint64, and readers should support uint32, too. */
@@ -351,13 +366,13 @@ static const gufo_key_info *find_in_namespace(gufo_str word, gufo_str architectu
         len = snprintf(out, GUFO_KEY_NAME_SIZE, "%.*s%s%.*s%s", (int)owner.len, owner.data,
                        namespaces[i].before, (int)word.len, word.data, namespaces[i].behind);
         if (len > 0 && len < GUFO_KEY_NAME_SIZE)
-            found = gufo_key_find(gufo_str_of(out), architecture);
+            found = gufo_key_find_str(gufo_str_of(out), architecture);
     }
     return found;
 }
 
-const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
-                                      char out[GUFO_KEY_NAME_SIZE])
+const gufo_key_info *gufo_key_nearest_str(gufo_str key, gufo_str architecture,
+                                          char out[GUFO_KEY_NAME_SIZE])
 {
     size_t front = architecture.len, index;
     bool own = front > 0 && key.len > front && key.data[front] == '.' &&
@@ -375,4 +390,10 @@ const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
                       schema_key_count(), &index))
         return NULL;
     return key_in_file(gufo_key_at(index), architecture, out) ? gufo_key_at(index) : NULL;
+}
+
+const gufo_key_info *gufo_key_nearest(const char *key, const char *architecture,
+                                      char out[GUFO_KEY_NAME_SIZE])
+{
+    return gufo_key_nearest_str(gufo_str_of(key), gufo_str_of(architecture), out);
 }

@@ -50,7 +50,7 @@ const key_alias *key_alias_next(gufo_str today, size_t *from);
 /* The row of a key that is another name; NULL: it is not. */
 const key_alias *key_alias_find(const char *name);
 
-/* As gufo_key_entry, for callers that know the architecture. */
+/* As gufo_model_key_entry, for callers that know the architecture. */
 bool key_entry_of(const gufo_model *model, gufo_str architecture, const char *key, gufo_entry *out);
 
 #endif

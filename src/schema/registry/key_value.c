@@ -95,12 +95,13 @@ static gufo_str architecture_of(const gufo_model *model, const char *key)
     return architecture;
 }
 
-bool gufo_key_entry(const gufo_model *model, const char *key, gufo_entry *out)
+bool gufo_model_key_entry(const gufo_model *model, const char *key, gufo_entry *out)
 {
     return key_entry_of(model, architecture_of(model, key), key, out);
 }
 
-bool gufo_key_text(const gufo_model *model, const char *key, char *room, size_t size, gufo_str *out)
+bool gufo_model_key_text(const gufo_model *model, const char *key, char *room, size_t size,
+                         gufo_str *out)
 {
     gufo_str architecture = architecture_of(model, key);
     const key_alias *alias;
@@ -213,7 +214,7 @@ static bool fallback(const gufo_model *model, const char *key, unsigned depth, g
     uint64_t number;
 
     if (info == NULL || info->fallback[0] == '\0' || depth == MAX_DEPTH ||
-        !gufo_value_type_named(key_scalar_type(info), &type))
+        !gufo_value_type_by_name_str(key_scalar_type(info), &type))
         return false;
     text = gufo_str_of(info->fallback);
     if (value_of(model, text, depth, out))
@@ -227,13 +228,13 @@ static bool find_value(const gufo_model *model, const char *key, unsigned depth,
 {
     gufo_entry entry;
 
-    if (!gufo_key_entry(model, key, &entry))
+    if (!gufo_model_key_entry(model, key, &entry))
         return fallback(model, key, depth, out);
     *out = entry.value;
     return true;
 }
 
-bool gufo_key_value(const gufo_model *model, const char *key, gufo_value *out)
+bool gufo_model_key_value(const gufo_model *model, const char *key, gufo_value *out)
 {
     return find_value(model, key, 0, out);
 }
@@ -243,7 +244,7 @@ bool gufo_key_value(const gufo_model *model, const char *key, gufo_value *out)
 static gufo_status need_value(const gufo_model *model, const char *key, gufo_entry *entry,
                               gufo_error *error)
 {
-    if (gufo_key_entry(model, key, entry))
+    if (gufo_model_key_entry(model, key, entry))
         return GUFO_OK;
     *entry = (gufo_entry){.key = gufo_str_of(key), .value_offset = GUFO_NO_OFFSET};
     /* Says what is missing: the key, or the architecture. */
@@ -251,8 +252,8 @@ static gufo_status need_value(const gufo_model *model, const char *key, gufo_ent
                                                   : model_find_entry(model, key, entry, error);
 }
 
-MODEL_GETTER(gufo_key, need_value, u64, uint64_t)
-MODEL_GETTER(gufo_key, need_value, f64, double)
-MODEL_GETTER(gufo_key, need_value, bool, bool)
-MODEL_GETTER(gufo_key, need_value, str, gufo_str)
-MODEL_ARRAY_GETTER(gufo_key, need_value)
+MODEL_GETTER(gufo_model_key, need_value, u64, uint64_t)
+MODEL_GETTER(gufo_model_key, need_value, f64, double)
+MODEL_GETTER(gufo_model_key, need_value, bool, bool)
+MODEL_GETTER(gufo_model_key, need_value, str, gufo_str)
+MODEL_ARRAY_GETTER(gufo_model_key, need_value)

@@ -108,16 +108,26 @@ static const gufo_special_token special_tokens[] = {
 
 TABLE(models, gufo_tokenizer_info, schema_tokenizer_model_count, gufo_tokenizer_info_at)
 
-const gufo_tokenizer_info *gufo_tokenizer_info_find(gufo_str id)
+const gufo_tokenizer_info *gufo_tokenizer_info_find_str(gufo_str id)
 {
     return row_find(ROWS(models), id);
 }
 
+const gufo_tokenizer_info *gufo_tokenizer_info_find(const char *id)
+{
+    return gufo_tokenizer_info_find_str(gufo_str_of(id));
+}
+
 TABLE(pretokenizers, gufo_pretokenizer, schema_pretokenizer_count, gufo_pretokenizer_at)
 
-const gufo_pretokenizer *gufo_pretokenizer_find(gufo_str id)
+const gufo_pretokenizer *gufo_pretokenizer_find_str(gufo_str id)
 {
     return row_find(ROWS(pretokenizers), id);
+}
+
+const gufo_pretokenizer *gufo_pretokenizer_find(const char *id)
+{
+    return gufo_pretokenizer_find_str(gufo_str_of(id));
 }
 
 TABLE(special_tokens, gufo_special_token, schema_special_token_count, gufo_special_token_at)

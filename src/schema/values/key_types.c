@@ -21,12 +21,17 @@ gufo_str gufo_document_architecture(const gufo_document *document)
     return found ? entry.value.as.str : (gufo_str){"", 0};
 }
 
-const gufo_key_info *gufo_document_key_info(const gufo_document *document, gufo_str key)
+const gufo_key_info *gufo_document_key_info_str(const gufo_document *document, gufo_str key)
 {
-    const gufo_key_info *info = gufo_key_find(key, gufo_document_architecture(document));
+    const gufo_key_info *info = gufo_key_find_str(key, gufo_document_architecture(document));
 
     /* A key of another architecture has the same type there. */
-    return info != NULL ? info : gufo_key_find(key, (gufo_str){"", 0});
+    return info != NULL ? info : gufo_key_find_str(key, (gufo_str){"", 0});
+}
+
+const gufo_key_info *gufo_document_key_info(const gufo_document *document, const char *key)
+{
+    return gufo_document_key_info_str(document, gufo_str_of(key));
 }
 
 /* Reads the next type of a list, and moves *at past it. */
@@ -36,7 +41,7 @@ static bool next_type(const char **at, gufo_key_type *out)
 
     for (out->is_array = false; key_strip_array(&type);)
         out->is_array = true;
-    return gufo_value_type_named(type, &out->type);
+    return gufo_value_type_by_name_str(type, &out->type);
 }
 
 /* ---- the value that is there ---------------------------------------------------------- */
@@ -59,7 +64,7 @@ static bool type_of(gufo_value value, gufo_key_type *out)
 
 gufo_key_types gufo_key_types_of(const gufo_document *document, const char *key)
 {
-    const gufo_key_info *info = gufo_document_key_info(document, gufo_str_of(key));
+    const gufo_key_info *info = gufo_document_key_info(document, key);
     const char *at = info != NULL ? info->type : "";
     gufo_key_types types = {.count = 0};
     gufo_key_type *next = types.list;
@@ -80,7 +85,8 @@ size_t gufo_key_type_prefix(const char *text, gufo_value_type *type)
 {
     size_t len = strcspn(text, ":");
 
-    return text[len] == ':' && gufo_value_type_named((gufo_str){text, len}, type) ? len + 1 : 0;
+    return text[len] == ':' && gufo_value_type_by_name_str((gufo_str){text, len}, type) ? len + 1
+                                                                                        : 0;
 }
 
 gufo_key_types gufo_key_types_read(const gufo_document *document, const char *key,

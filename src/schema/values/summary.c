@@ -2,6 +2,8 @@
 #include "gufo/summary.h"
 
 #include "base/checked.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "gufo/schema.h"
 
 #include <inttypes.h>
@@ -71,7 +73,7 @@ static const char *file_type_of(const gufo_model *model)
     const gufo_file_type *type = NULL;
     uint64_t id;
 
-    if (gufo_key_u64(model, "general.file_type", &id, NULL) == GUFO_OK)
+    if (gufo_model_key_u64(model, "general.file_type", &id, NULL) == GUFO_OK)
         type = gufo_file_type_by_id(id);
     return type != NULL ? type->name : NULL;
 }
@@ -115,8 +117,8 @@ static void find_texts(const gufo_model *model, gufo_model_token *tokens, size_t
     gufo_array texts;
     gufo_value text;
 
-    if (count == 0 ||
-        gufo_key_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &texts, NULL) != GUFO_OK)
+    if (count == 0 || gufo_model_key_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING,
+                                           &texts, NULL) != GUFO_OK)
         return;
     gufo_array_iter iter = gufo_array_start(&texts);
 
@@ -138,7 +140,7 @@ size_t gufo_model_special_tokens(const gufo_model *model,
 
     for (size_t i = 0;
          (special = gufo_special_token_at(i)) != NULL && count < GUFO_MOST_SPECIAL_TOKENS; i++)
-        if (gufo_key_entry(model, special->key, &entry) &&
+        if (gufo_model_key_entry(model, special->key, &entry) &&
             gufo_value_u64(&entry.value, &id, NULL) == GUFO_OK)
             out[count++] = (gufo_model_token){.role = role_of(special->key), .id = id};
     find_texts(model, out, count);
@@ -167,4 +169,53 @@ bool gufo_model_parent_at(const gufo_model *model, uint64_t index, gufo_parent *
     found = find_part(model, index, "organization", &out->organization) || found;
     return find_part(model, index, "repo_url", &out->url) ||
            find_part(model, index, "url", &out->url) || found;
+}
+
+/* ---- chat templates ------------------------------------------------------------------------- */
+
+static const char template_key[] = "tokenizer.chat_template";
+
+gufo_status gufo_model_chat_template(const gufo_model *model, const char *name, gufo_str *out,
+                                     gufo_error *error)
+{
+    char key[256];
+    int len = snprintf(key, sizeof key, name == NULL ? "%s" : "%s.%s", template_key, name);
+
+    if (len < 0 || (size_t)len >= sizeof key)
+        return refuse(error, GUFO_E_NOT_FOUND, "no template has a name that long");
+    return gufo_model_get_str(model, key, out, error);
+}
+
+/* Whether an entry is a template; *name is what follows the key and a dot. */
+static bool is_template(const gufo_entry *entry, gufo_str *name)
+{
+    size_t base = sizeof template_key - 1;
+
+    if (entry->value.type != GUFO_VALUE_STRING || !str_begins(entry->key, template_key))
+        return false;
+    if (entry->key.len == base) {
+        *name = (gufo_str){"", 0};
+        return true;
+    }
+    *name = str_from(entry->key, base + 1);
+    return entry->key.data[base] == '.' && name->len > 0;
+}
+
+bool gufo_model_next_chat_template(const gufo_model *model, uint64_t *place, gufo_str *name,
+                                   gufo_str *source)
+{
+    gufo_entry entry;
+    gufo_str found;
+
+    while (gufo_model_entry_at(model, *place, &entry)) {
+        ++*place;
+        if (!is_template(&entry, &found))
+            continue;
+        if (name != NULL)
+            *name = found;
+        if (source != NULL)
+            *source = entry.value.as.str;
+        return true;
+    }
+    return false;
 }

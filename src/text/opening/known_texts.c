@@ -267,7 +267,7 @@ static gufo_str find_text(const gufo_model *model, const char *key)
 
     gufo_entry entry;
 
-    if (gufo_key_entry(model, key, &entry))
+    if (gufo_model_key_entry(model, key, &entry))
         (void)gufo_value_str(&entry.value, &text, NULL);
     return text;
 }

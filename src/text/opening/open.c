@@ -94,7 +94,7 @@ static gufo_vocab *finish(gufo_vocab *v, gufo_status status)
 static gufo_tokenizer_kind choose(const gufo_model *model, const gufo_vocab_options *options)
 {
     bool has_json = gufo_model_find(model, "tokenizer.huggingface.json", NULL),
-         has_ggml = gufo_key_entry(model, "tokenizer.ggml.tokens", NULL);
+         has_ggml = gufo_model_key_entry(model, "tokenizer.ggml.tokens", NULL);
 
     if (options->tokenizer != GUFO_TOKENIZER_ANY)
         return (gufo_tokenizer_kind)options->tokenizer;

@@ -196,7 +196,7 @@ static void set_default(gufo_vocab *v, gufo_special role, const char *number)
 
 static void set_defaults(gufo_vocab *v)
 {
-    const gufo_tokenizer_info *row = gufo_tokenizer_info_find(gufo_str_of(v->model));
+    const gufo_tokenizer_info *row = gufo_tokenizer_info_find(v->model);
 
     for (unsigned role = 0; role < GUFO_SPECIAL_COUNT; role++)
         v->special[role] = GUFO_NO_TOKEN;

@@ -29,7 +29,7 @@ bool vocab_entry(const gufo_model *model, const char *name, gufo_entry *out)
     char key[64];
 
     (void)snprintf(key, sizeof key, "tokenizer.ggml.%s", name);
-    return gufo_key_entry(model, key, out);
+    return gufo_model_key_entry(model, key, out);
 }
 
 static gufo_status refuse_list(gufo_error *error, const gufo_entry *entry, const char *what)

@@ -381,8 +381,8 @@ static void check_vocabulary(const char *path)
 
     check(file != NULL, "%s: %s", path, error.message);
     findings_init(&found);
-    check_ok(gufo_check(file, &model_level, keep_model_finding, &found, &error), &error, "%s",
-             path);
+    check_ok(gufo_model_check_content(file, &model_level, keep_model_finding, &found, &error),
+             &error, "%s", path);
     if (found.count > 0)
         findings_print(&found);
     check_u64(found.count, 0, "%s", path);

@@ -368,7 +368,8 @@ static void test_no_judge(void **state)
         header = document_header(d, &size);
         file = gufo_model_open_memory(header, size, NULL, &error);
         check(file != NULL, "%s", error.message);
-        check_ok(gufo_check(file, &options, findings_add, &found, &error), &error, "check");
+        check_ok(gufo_model_check_content(file, &options, findings_add, &found, &error), &error,
+                 "check");
         check_u64(findings_of(&found, "template-syntax"), cases[i].place != NULL, "%s",
                   cases[i].text);
         if (cases[i].place != NULL)
@@ -403,7 +404,8 @@ static void test_limit(void **state)
     header = document_header(d, &size);
     file = gufo_model_open_memory(header, size, NULL, &error);
     check(file != NULL, "%s", error.message);
-    check_ok(gufo_check(file, &options, findings_add, &found, &error), &error, "check");
+    check_ok(gufo_model_check_content(file, &options, findings_add, &found, &error), &error,
+             "check");
     check_u64(findings_of(&found, "url"), 21, "addresses");
     check(strncmp(findings_get(&found, "url", 20)->message, "4,980 more ", 11) == 0, "%s",
           findings_get(&found, "url", 20)->message);

@@ -90,7 +90,8 @@ static void check_file_of(const char *path)
 
     check(file != NULL, "%s", error.message);
     findings_init(&found);
-    check_ok(gufo_check(file, &model_level, keep_model_finding, &found, &error), &error, "check");
+    check_ok(gufo_model_check_content(file, &model_level, keep_model_finding, &found, &error),
+             &error, "check");
     if (found.count > 0)
         findings_print(&found);
     check_u64(found.count, 0, "findings");

@@ -245,7 +245,7 @@ static kept_hint hint_of(const char *key, const char *text)
 
     put_text(d, key, text);
     file = open_plan(d, key);
-    check_ok(gufo_check(file, &options, keep_hint, &kept, &error), &error, "%s", key);
+    check_ok(gufo_model_check_content(file, &options, keep_hint, &kept, &error), &error, "%s", key);
     gufo_model_free(file);
     gufo_document_free(d);
     return kept;
@@ -328,12 +328,10 @@ static void check_type_of_key(const char *key, int type)
     if (strcmp(key, "general.architecture") != 0)
         put_text(d, "general.architecture", "llama");
     file = open_plan(d, key);
-    check_ok(gufo_check(file, &options, count_wrong_type, &found, &error), &error, "%s", key);
+    check_ok(gufo_model_check_content(file, &options, count_wrong_type, &found, &error), &error,
+             "%s", key);
     check(gufo_model_find(file, key, &entry), "%s", key);
-    check_u64(found.count,
-              gufo_key_accepts(gufo_key_find(gufo_str_of(key), gufo_str_of("llama")), &entry.value)
-                  ? 0
-                  : 1,
+    check_u64(found.count, gufo_key_accepts(gufo_key_find(key, "llama"), &entry.value) ? 0 : 1,
               "%s, type %d", key, type);
     gufo_model_free(file);
     gufo_document_free(d);
@@ -344,7 +342,7 @@ static bool is_foreign(const char *key)
 {
     size_t len = strcspn(key, ".");
 
-    return gufo_arch_find((gufo_str){key, len}) != NULL && strncmp(key, "llama.", 6) != 0;
+    return gufo_arch_find_str((gufo_str){key, len}) != NULL && strncmp(key, "llama.", 6) != 0;
 }
 
 static void test_every_type(void **state)
@@ -360,7 +358,7 @@ static void test_every_type(void **state)
         (void)snprintf(key, sizeof key, "%s%s", of_llama ? "llama" : "",
                        info->key + (of_llama ? strlen(arch) : 0));
         if (strchr(key, '{') != NULL || strcmp(key, "general.alignment") == 0 ||
-            gufo_key_find(gufo_str_of(key), gufo_str_of("llama")) != info)
+            gufo_key_find(key, "llama") != info)
             continue;
         for (int type = 0; type < 2 * GUFO_VALUE_TYPE_COUNT; type++)
             if (!is_foreign(key))

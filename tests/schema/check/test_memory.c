@@ -26,7 +26,7 @@ static bool check_with(const gufo_model *file, counter *memory, size_t *findings
     gufo_status status;
 
     *findings = 0;
-    status = gufo_check(file, &options, count_finding, findings, &error);
+    status = gufo_model_check_content(file, &options, count_finding, findings, &error);
     check_u64(memory->in_use, 0, "%s: bytes left", label);
     check(status == GUFO_OK || status == GUFO_E_MEMORY, "%s: %s", label, error.message);
     check_u64(error.code, status, "%s: what the error says", label);

@@ -81,7 +81,8 @@ static shard_findings check_set(const set *s)
     findings_init(&kept.found);
     opened = gufo_model_open(first.text, NULL, &error);
     check(opened != NULL, "%s", error.message);
-    check_ok(gufo_check(opened, &model_level, keep_shard, &kept, &error), &error, "check");
+    check_ok(gufo_model_check_content(opened, &model_level, keep_shard, &kept, &error), &error,
+             "check");
     gufo_model_free(opened);
     return kept;
 }

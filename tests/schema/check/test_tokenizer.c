@@ -672,7 +672,8 @@ static void test_field(void **state)
         const gufo_check_options options = {.level = GUFO_LEVEL_MODEL, .path = path.text};
         file = gufo_model_open(path.text, NULL, &error);
         check(file != NULL, "%s: %s", name, error.message);
-        check_ok(gufo_check(file, &options, expect_rule, &v, &error), &error, "%s", name);
+        check_ok(gufo_model_check_content(file, &options, expect_rule, &v, &error), &error, "%s",
+                 name);
         check_u64(v.found, v.rule != NULL ? 1 : 0, "%s", name);
         gufo_model_free(file);
     }

@@ -442,7 +442,7 @@ static gufo_status suggest_of(gufo_document *d, const char *type, char out[GUFO_
 
     check(file != NULL, "%s", error->message);
     gufo_status status = type != NULL ? name_suggest_as(file, type, out, error)
-                                      : gufo_name_suggest(file, 0, out, error);
+                                      : gufo_model_suggest_name(file, 0, out, error);
 
     gufo_model_free(file);
     gufo_document_free(d);
@@ -714,11 +714,11 @@ static void test_suggest_set(void **state)
     gufo_model *set = gufo_model_open(folder_path(&f, "x-00001-of-00002.gguf").text, NULL, &error);
 
     check(set != NULL, "%s", error.message);
-    check_ok(gufo_name_suggest(set, 0, text, &error), &error, "first");
+    check_ok(gufo_model_suggest_name(set, 0, text, &error), &error, "first");
     check_str(gufo_str_of(text), "Tiny-0.008K-v1.0-F32-00001-of-00002.gguf", "both are counted");
-    check_ok(gufo_name_suggest(set, 1, text, &error), &error, "second");
+    check_ok(gufo_model_suggest_name(set, 1, text, &error), &error, "second");
     check_str(gufo_str_of(text), "Tiny-0.008K-v1.0-F32-00002-of-00002.gguf", "second");
-    check_status(gufo_name_suggest(set, 2, text, &error), GUFO_E_RANGE, &error, "third");
+    check_status(gufo_model_suggest_name(set, 2, text, &error), GUFO_E_RANGE, &error, "third");
     gufo_model_free(set);
     folder_remove(&f);
 }
@@ -740,7 +740,7 @@ static void test_too_many_shards(void **state)
     gufo_model *file = gufo_model_open_memory(header, size, &only_metadata, &error);
 
     check(file != NULL, "%s", error.message);
-    check_status(gufo_name_suggest(file, 0, text, &error), GUFO_E_RANGE, &error, "100000");
+    check_status(gufo_model_suggest_name(file, 0, text, &error), GUFO_E_RANGE, &error, "100000");
     gufo_model_free(file);
     gufo_document_free(d);
 }

@@ -6,7 +6,7 @@
 
 static const char *row_of(const char *key, const char *arch)
 {
-    const gufo_key_info *info = gufo_key_find(gufo_str_of(key), gufo_str_of(arch));
+    const gufo_key_info *info = gufo_key_find(key, arch);
 
     return info != NULL ? info->key : "none";
 }
@@ -79,15 +79,15 @@ static void test_keys_of_bytes(void **state)
                       inside[] = "llama\0.context_length";
 
     (void)state;
-    check(gufo_key_find((gufo_str){with_end, sizeof with_end - 1}, gufo_str_of("")) == NULL,
+    check(gufo_key_find_str((gufo_str){with_end, sizeof with_end - 1}, gufo_str_of("")) == NULL,
           "NUL at the end");
-    check(gufo_key_find((gufo_str){with_more, sizeof with_more - 1}, gufo_str_of("")) == NULL,
+    check(gufo_key_find_str((gufo_str){with_more, sizeof with_more - 1}, gufo_str_of("")) == NULL,
           "NUL and more");
-    check(gufo_key_find((gufo_str){inside, sizeof inside - 1}, gufo_str_of("llama")) == NULL,
+    check(gufo_key_find_str((gufo_str){inside, sizeof inside - 1}, gufo_str_of("llama")) == NULL,
           "another architecture");
-    check(gufo_key_find((gufo_str){inside, sizeof inside - 1}, (gufo_str){inside, 6}) != NULL,
+    check(gufo_key_find_str((gufo_str){inside, sizeof inside - 1}, (gufo_str){inside, 6}) != NULL,
           "an architecture with a NUL byte");
-    check(gufo_key_find((gufo_str){NULL, 0}, (gufo_str){NULL, 0}) == NULL, "nothing");
+    check(gufo_key_find(NULL, NULL) == NULL, "nothing");
 }
 
 static void test_replacements(void **state)
@@ -103,14 +103,14 @@ static void test_replacements(void **state)
         {"tokenizer.ggml.seperator_token_id", "tokenizer.ggml.separator_token_id", false},
         {"llama.rope.scale", "{arch}.rope.scaling.factor", false},
     };
-    const gufo_key_info *info = gufo_key_find(gufo_str_of("general.name"), gufo_str_of(""));
+    const gufo_key_info *info = gufo_key_find("general.name", "");
 
     (void)state;
     bool safe = true;
 
     check(gufo_key_replacement(info, &safe) == NULL && !safe, "general.name");
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        info = gufo_key_find(gufo_str_of(rows[i].key), gufo_str_of(""));
+        info = gufo_key_find(rows[i].key, "");
         check(info != NULL && gufo_key_replacement(info, &safe) != NULL, "%s", rows[i].key);
         check_str(gufo_str_of(gufo_key_replacement(info, NULL)->key), rows[i].today, "%s",
                   rows[i].key);
@@ -224,7 +224,7 @@ static void test_tensors(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         gufo_tensor_match match;
 
-        check(gufo_tensor_info_find(gufo_str_of(rows[i].name), &match), "%s", rows[i].name);
+        check(gufo_tensor_info_find(rows[i].name, &match), "%s", rows[i].name);
         check_str(gufo_str_of(match.info->name), rows[i].row, "%s", rows[i].name);
         check(match.has_block == (rows[i].block >= 0), "%s", rows[i].name);
         check_u64(match.block, rows[i].block >= 0 ? rows[i].block : 0, "%s", rows[i].name);
@@ -270,9 +270,9 @@ static void test_no_tensors(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++)
-        check(!gufo_tensor_info_find(gufo_str_of(names[i]), &match), "\"%s\"", names[i]);
-    check(!gufo_tensor_info_find((gufo_str){with_nul, sizeof with_nul - 1}, &match), "NUL");
-    check(!gufo_tensor_info_find((gufo_str){NULL, 0}, &match), "nothing");
+        check(!gufo_tensor_info_find(names[i], &match), "\"%s\"", names[i]);
+    check(!gufo_tensor_info_find_str((gufo_str){with_nul, sizeof with_nul - 1}, &match), "NUL");
+    check(!gufo_tensor_info_find(NULL, &match), "nothing");
     check_u64(match.block, 77, "left alone");
 }
 
@@ -295,11 +295,11 @@ static void test_every_tensor(void **state)
             name[len++] = number ? '4' : *at;
             at += number ? 5 : 1;
         }
-        check(gufo_tensor_info_find((gufo_str){name, len}, &match), "%s", info->name);
+        check(gufo_tensor_info_find_str((gufo_str){name, len}, &match), "%s", info->name);
         check(match.info == info && match.suffix.len == 0, "%s", info->name);
         check(match.has_block == (strchr(info->name, '{') != NULL), "%s", info->name);
         memset(name + len, '.', SUFFIX);
-        check(gufo_tensor_info_find((gufo_str){name, len + SUFFIX}, &match), "%s", info->name);
+        check(gufo_tensor_info_find_str((gufo_str){name, len + SUFFIX}, &match), "%s", info->name);
         check(match.info == info && match.suffix.len == SUFFIX, "%s", info->name);
     }
     free(name);

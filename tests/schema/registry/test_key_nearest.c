@@ -28,15 +28,13 @@ static void test_nearest(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const gufo_key_info *info =
-            gufo_key_nearest(gufo_str_of(rows[i].key), gufo_str_of(rows[i].architecture), name);
+        const gufo_key_info *info = gufo_key_nearest(rows[i].key, rows[i].architecture, name);
 
         check((info == NULL) == (rows[i].nearest == NULL), "%s", rows[i].key);
         if (info == NULL)
             continue;
         check_str(gufo_str_of(name), rows[i].nearest, "%s", rows[i].key);
-        check(gufo_key_find(gufo_str_of(name), gufo_str_of(rows[i].architecture)) == info,
-              "the row of %s", name);
+        check(gufo_key_find(name, rows[i].architecture) == info, "the row of %s", name);
     }
 }
 
@@ -49,7 +47,7 @@ static void test_long(void **state)
     memset(architecture, 'a', sizeof architecture);
     architecture[sizeof architecture - 1] = '\0';
     snprintf(key, sizeof key, "%s.contxt_length", architecture);
-    check(gufo_key_nearest(gufo_str_of(key), gufo_str_of(architecture), name) == NULL, "long");
+    check(gufo_key_nearest(key, architecture, name) == NULL, "long");
 }
 
 int main(void)

@@ -82,9 +82,9 @@ static void test_entries(void **state)
         opened o = open_keys(rows[i].keys);
         gufo_entry entry;
 
-        check(gufo_key_entry(o.model, rows[i].key, &entry) == (rows[i].found != NULL), "%s",
+        check(gufo_model_key_entry(o.model, rows[i].key, &entry) == (rows[i].found != NULL), "%s",
               rows[i].keys);
-        check(gufo_key_entry(o.model, rows[i].key, NULL) == (rows[i].found != NULL), "%s",
+        check(gufo_model_key_entry(o.model, rows[i].key, NULL) == (rows[i].found != NULL), "%s",
               rows[i].keys);
         if (rows[i].found != NULL)
             check_str(entry.key, rows[i].found, "%s", rows[i].keys);
@@ -105,8 +105,7 @@ static void test_today(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const gufo_key_info *info =
-            gufo_key_today(gufo_str_of(rows[i][0]), gufo_str_of(rows[i][1]));
+        const gufo_key_info *info = gufo_key_today(rows[i][0], rows[i][1]);
 
         check_str(gufo_str_of(info != NULL ? info->key : "none"), rows[i][2], "%s", rows[i][0]);
     }
@@ -128,9 +127,9 @@ static void test_long_architecture(void **state)
              "name");
     check_ok(gufo_document_set_u32(o.document, key, 7, &error), &error, "%s", key);
     open_document(&o);
-    check(gufo_key_entry(o.model, "{arch}.block_count", &entry), "long");
+    check(gufo_model_key_entry(o.model, "{arch}.block_count", &entry), "long");
     check_str(entry.key, key, "long");
-    check(!gufo_key_entry(o.model, "{arch}.context_length", &entry), "absent");
+    check(!gufo_model_key_entry(o.model, "{arch}.context_length", &entry), "absent");
     close_keys(&o);
 }
 
@@ -144,20 +143,23 @@ static void test_texts(void **state)
 
     (void)state;
     o = open_keys(repository);
-    check(gufo_key_text(o.model, "general.source.repo_url", room, sizeof room, &text), "front");
+    check(gufo_model_key_text(o.model, "general.source.repo_url", room, sizeof room, &text),
+          "front");
     check_str(text, "https://huggingface.co/nest/egg", "front");
-    check(!gufo_key_text(o.model, "general.source.repo_url", room, 30, &text), "no room");
-    check(gufo_key_text(o.model, "general.source.repo_url", room, 31, &text), "just room");
-    check(!gufo_key_text(o.model, "general.source.repo_url", room, 5, &text), "no room at all");
-    check(!gufo_key_text(o.model, "general.name", room, sizeof room, &text), "absent");
+    check(!gufo_model_key_text(o.model, "general.source.repo_url", room, 30, &text), "no room");
+    check(gufo_model_key_text(o.model, "general.source.repo_url", room, 31, &text), "just room");
+    check(!gufo_model_key_text(o.model, "general.source.repo_url", room, 5, &text),
+          "no room at all");
+    check(!gufo_model_key_text(o.model, "general.name", room, sizeof room, &text), "absent");
     close_keys(&o);
     snprintf(both, sizeof both, "%s%s", url, repository);
     o = open_keys(both);
-    check(gufo_key_text(o.model, "general.source.repo_url", NULL, 0, &text), "both");
+    check(gufo_model_key_text(o.model, "general.source.repo_url", NULL, 0, &text), "both");
     check_str(text, "https://example.org/x", "both");
     close_keys(&o);
     o = open_keys("general.source.huggingface.repository uint32 1");
-    check(!gufo_key_text(o.model, "general.source.repo_url", room, sizeof room, &text), "a number");
+    check(!gufo_model_key_text(o.model, "general.source.repo_url", room, sizeof room, &text),
+          "a number");
     close_keys(&o);
 }
 
@@ -215,7 +217,7 @@ static void test_values(void **state)
         gufo_value value;
         double number = 0;
 
-        check(gufo_key_value(o.model, rows[i].key, &value), "%s", rows[i].keys);
+        check(gufo_model_key_value(o.model, rows[i].key, &value), "%s", rows[i].keys);
         check_u64(value.type, rows[i].type, "%s", rows[i].key);
         if (value.type == GUFO_VALUE_BOOL)
             number = value.as.b;
@@ -234,7 +236,7 @@ static void test_values(void **state)
         opened o = open_keys(unknown[i][0]);
         gufo_value value;
 
-        check(!gufo_key_value(o.model, unknown[i][1], &value), "%s of %s", unknown[i][1],
+        check(!gufo_model_key_value(o.model, unknown[i][1], &value), "%s of %s", unknown[i][1],
               unknown[i][0]);
         close_keys(&o);
     }
@@ -252,28 +254,31 @@ static void test_getters(void **state)
     gufo_str text;
 
     (void)state;
-    check_ok(gufo_key_u64(o.model, "{arch}.attention.key_length", &count, &error), &error, "u64");
+    check_ok(gufo_model_key_u64(o.model, "{arch}.attention.key_length", &count, &error), &error,
+             "u64");
     check_u64(count, 25, "u64");
-    check_ok(gufo_key_f64(o.model, "{arch}.rope.scaling.factor", &real, &error), &error, "f64");
+    check_ok(gufo_model_key_f64(o.model, "{arch}.rope.scaling.factor", &real, &error), &error,
+             "f64");
     check(real == 1, "f64");
-    check_ok(gufo_key_bool(o.model, "{arch}.swin_norm", &flag, &error), &error, "bool");
+    check_ok(gufo_model_key_bool(o.model, "{arch}.swin_norm", &flag, &error), &error, "bool");
     check(!flag, "bool");
-    check_ok(gufo_key_str(o.model, "general.type", &text, &error), &error, "str");
+    check_ok(gufo_model_key_str(o.model, "general.type", &text, &error), &error, "str");
     check_str(text, "model", "str");
-    check_ok(gufo_key_array(o.model, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, &array, &error),
-             &error, "array");
+    check_ok(
+        gufo_model_key_array(o.model, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, &array, &error),
+        &error, "array");
     check_u64(array.count, 2, "array");
-    check_status(gufo_key_u64(o.model, "{arch}.block_count", &count, &error), GUFO_E_TYPE, &error,
-                 "type");
+    check_status(gufo_model_key_u64(o.model, "{arch}.block_count", &count, &error), GUFO_E_TYPE,
+                 &error, "type");
     check(strstr(error.message, "key \"llama.num_layers\"") != NULL, "%s", error.message);
-    check_status(gufo_key_u64(o.model, "{arch}.context_length", &count, &error), GUFO_E_NOT_FOUND,
-                 &error, "absent");
+    check_status(gufo_model_key_u64(o.model, "{arch}.context_length", &count, &error),
+                 GUFO_E_NOT_FOUND, &error, "absent");
     check(strstr(error.message, "\"llama.context_length\"") != NULL, "%s", error.message);
     check_status(
-        gufo_key_array(o.model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &array, &error),
+        gufo_model_key_array(o.model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &array, &error),
         GUFO_E_NOT_FOUND, &error, "absent");
-    check_status(gufo_key_str(o.model, "{arch}.rope.freq_base", &text, &error), GUFO_E_TYPE, &error,
-                 "the fallback has another type");
+    check_status(gufo_model_key_str(o.model, "{arch}.rope.freq_base", &text, &error), GUFO_E_TYPE,
+                 &error, "the fallback has another type");
     close_keys(&o);
 }
 
@@ -303,9 +308,9 @@ static void test_fallbacks(void **state)
 
         for (size_t w = 0; w < COUNT_OF(words); w++)
             known = known && strcmp(info->fallback, words[w]) != 0;
-        if (is_pattern(info->key) || gufo_key_entry(o.model, info->key, NULL))
+        if (is_pattern(info->key) || gufo_model_key_entry(o.model, info->key, NULL))
             continue;
-        check(gufo_key_value(o.model, info->key, &value) == known, "%s: %s", info->key,
+        check(gufo_model_key_value(o.model, info->key, &value) == known, "%s: %s", info->key,
               info->fallback);
         check(!known || gufo_key_accepts(info, &value), "%s: %s", info->key, info->fallback);
     }
@@ -329,7 +334,7 @@ static void test_own_names(void **state)
         check_ok(gufo_document_set_u32(o.document, "mpt.attention.clip_kqv", 6, &error), &error,
                  "%zu", i);
         open_document(&o);
-        check(!gufo_key_entry(o.model, "{arch}.attention.clamp_kqv", NULL), "%zu", i);
+        check(!gufo_model_key_entry(o.model, "{arch}.attention.clamp_kqv", NULL), "%zu", i);
         close_keys(&o);
     }
 }

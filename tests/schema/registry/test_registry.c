@@ -22,7 +22,7 @@ static bool plausible(void *context, gufo_str name, uint64_t block, uint64_t *ou
         if (gufo_str_equal(name, gufo_str_of(short_forms[i])))
             return true;
     (void)snprintf(key, sizeof key, "%s.%.*s", arch, (int)name.len, name.data);
-    return gufo_key_find(gufo_str_of(key), gufo_str_of(arch)) != NULL;
+    return gufo_key_find(key, arch) != NULL;
 }
 
 static void check_shape(const char *arch, const char *name, const char *shape)
@@ -103,13 +103,13 @@ static void test_architectures(void **state)
     for (size_t i = 0; (info = gufo_arch_at(i)) != NULL; last = info, i++) {
         check(last == NULL || strcmp(last->id, info->id) < 0, "%s", info->id);
         check(one_of(info->status, statuses), "%s", info->id);
-        check(gufo_arch_find(gufo_str_of(info->id)) == info, "%s", info->id);
+        check(gufo_arch_find(info->id) == info, "%s", info->id);
         check(info->name[0] != '\0', "%s", info->id);
     }
     check(gufo_arch_at(schema_arch_count()) == NULL, "past the end");
-    check(gufo_arch_find(gufo_str_of("llam")) == NULL, "a beginning");
-    check(gufo_arch_find(gufo_str_of("llama ")) == NULL, "more");
-    check(gufo_arch_find(gufo_str_of("")) == NULL, "empty");
+    check(gufo_arch_find("llam") == NULL, "a beginning");
+    check(gufo_arch_find("llama ") == NULL, "more");
+    check(gufo_arch_find("") == NULL, "empty");
 }
 
 /* Each architecture's rows are contiguous and are all found; every key has a row. */
@@ -132,7 +132,7 @@ static void test_arch_keys(void **state)
             check(j == 0 || strcmp(rows[j - 1].key, rows[j].key) < 0, "%s %s", info->id,
                   rows[j].key);
             (void)snprintf(key, sizeof key, "%s.%s", info->id, rows[j].key);
-            check(gufo_key_find(gufo_str_of(key), gufo_str_of(info->id)) != NULL, "%s", key);
+            check(gufo_key_find(key, info->id) != NULL, "%s", key);
         }
     }
     check(gufo_arch_keys("no such", &count) == NULL && count == 0, "no such");
@@ -207,7 +207,7 @@ static void test_specified(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
-        const gufo_arch_info *info = gufo_arch_find(gufo_str_of(ids[i]));
+        const gufo_arch_info *info = gufo_arch_find(ids[i]);
         size_t count, required = 0;
         const gufo_arch_key *keys = gufo_arch_keys(ids[i], &count);
 
@@ -295,28 +295,28 @@ static void test_tokenizers(void **state)
 
     (void)state;
     for (size_t i = 0; (model = gufo_tokenizer_info_at(i)) != NULL; i++) {
-        check(gufo_tokenizer_info_find(gufo_str_of(model->id)) == model, "%s", model->id);
+        check(gufo_tokenizer_info_find(model->id) == model, "%s", model->id);
         check(model->algorithm[0] != '\0', "%s", model->id);
     }
     for (size_t i = 0; (pre = gufo_pretokenizer_at(i)) != NULL; last = pre, i++) {
         check(last == NULL || strcmp(last->id, pre->id) < 0, "%s", pre->id);
-        check(gufo_pretokenizer_find(gufo_str_of(pre->id)) == pre, "%s", pre->id);
+        check(gufo_pretokenizer_find(pre->id) == pre, "%s", pre->id);
     }
     for (size_t i = 0; (token = gufo_special_token_at(i)) != NULL; i++) {
-        const gufo_key_info *info = gufo_key_find(gufo_str_of(token->key), gufo_str_of(""));
+        const gufo_key_info *info = gufo_key_find(token->key, "");
 
         check(info != NULL && strcmp(info->type, "uint32") == 0, "%s", token->key);
-        check(gufo_key_today(gufo_str_of(token->key), gufo_str_of("")) == info, "%s", token->key);
+        check(gufo_key_today(token->key, "") == info, "%s", token->key);
         check(token->role[0] != '\0', "%s", token->key);
     }
-    model = gufo_tokenizer_info_find(gufo_str_of("bert"));
+    model = gufo_tokenizer_info_find("bert");
     check(model != NULL && strcmp(model->separator, "102") == 0 && strcmp(model->eos, "") == 0 &&
               strcmp(model->arrays, "tokens token_type") == 0,
           "bert");
     check(gufo_pretokenizer_at(schema_pretokenizer_count()) == NULL, "past the end");
     check(gufo_tokenizer_info_at(schema_tokenizer_model_count()) == NULL, "past the end");
     check(gufo_special_token_at(schema_special_token_count()) == NULL, "past the end");
-    check(gufo_pretokenizer_find(gufo_str_of("llama")) == NULL, "llama is none");
+    check(gufo_pretokenizer_find("llama") == NULL, "llama is none");
 }
 
 int main(void)

@@ -105,7 +105,7 @@ static void check_key(const char *key, const char *type, bool is_array)
 {
     char text[256], copy[128], *types = copy, *word;
     gufo_str name = gufo_str_of(example(key, text)), arch = {text, strcspn(text, ".")};
-    const gufo_key_info *info = gufo_key_find(name, arch);
+    const gufo_key_info *info = gufo_key_find_str(name, arch);
 
     check(info != NULL, "%s is not known", text);
     (void)snprintf(copy, sizeof copy, "%s%s%s",
@@ -174,7 +174,7 @@ static void test_specified_keys(void **state)
         if (key == NULL)
             continue;
         name = gufo_str_of(example(key, text));
-        check(gufo_key_find(name, (gufo_str){text, strcspn(text, ".")}) != NULL, "%s", text);
+        check(gufo_key_find_str(name, (gufo_str){text, strcspn(text, ".")}) != NULL, "%s", text);
         if (type[0] != '\0') {
             const char *own = strcmp(type, "uint32_t") == 0   ? "uint32"
                               : strcmp(type, "string[]") == 0 ? "array[string]"
@@ -182,9 +182,9 @@ static void test_specified_keys(void **state)
 
             if (strcmp(type, "string[]") != 0)
                 check_key(key, type, false);
-            check_str(
-                gufo_str_of(gufo_key_find(name, (gufo_str){text, strcspn(text, ".")})->specified),
-                own, "%s", text);
+            check_str(gufo_str_of(
+                          gufo_key_find_str(name, (gufo_str){text, strcspn(text, ".")})->specified),
+                      own, "%s", text);
         }
         count++;
         typed += type[0] != '\0';
@@ -213,9 +213,8 @@ static void test_specified_tensors(void **state)
         if (!inside || len == 0)
             continue;
         (void)snprintf(name, sizeof name, "blk.7.%.*s", (int)len, line + 3);
-        check(gufo_tensor_info_find(gufo_str_of(name), &match) ||
-                  gufo_tensor_info_find(gufo_str_of(name + 6), &match),
-              "%s", name);
+        check(gufo_tensor_info_find(name, &match) || gufo_tensor_info_find(name + 6, &match), "%s",
+              name);
         check(match.suffix.len == 0 && strcmp(match.info->status, "standard") == 0, "%s", name);
         count++;
     }
@@ -235,7 +234,7 @@ static void test_tensors(void **state)
         char text[256];
         gufo_tensor_match match;
 
-        check(gufo_tensor_info_find(gufo_str_of(example(t.columns[0], text)), &match), "%s", text);
+        check(gufo_tensor_info_find(example(t.columns[0], text), &match), "%s", text);
         check(strcmp(match.info->name, t.columns[0]) == 0, "%s", text);
     }
     check(count >= 440, "%zu", count);
@@ -250,7 +249,7 @@ static void test_architectures(void **state)
     if (!table_open(&t, "data/registry/architectures.tsv"))
         skip();
     for (; table_row(&t, 2); count++)
-        check(gufo_arch_find(gufo_str_of(t.columns[0])) != NULL, "%s", t.columns[0]);
+        check(gufo_arch_find(t.columns[0]) != NULL, "%s", t.columns[0]);
     check(count >= 138, "%zu", count);
 }
 
@@ -287,11 +286,11 @@ static void test_tokenizers(void **state)
     if (!table_open(&t, "data/registry/tokenizer_models.tsv"))
         skip();
     for (; table_row(&t, 8); count++)
-        check(gufo_tokenizer_info_find(gufo_str_of(t.columns[0])) != NULL, "%s", t.columns[0]);
+        check(gufo_tokenizer_info_find(t.columns[0]) != NULL, "%s", t.columns[0]);
     check(count >= 10, "%zu", count);
     check(table_open(&t, "data/registry/pretokenizers.tsv"), "pretokenizers");
     for (count = 0; table_row(&t, 2); count++) {
-        const gufo_pretokenizer *pre = gufo_pretokenizer_find(gufo_str_of(t.columns[0]));
+        const gufo_pretokenizer *pre = gufo_pretokenizer_find(t.columns[0]);
 
         check(pre != NULL && strcmp(pre->family, t.columns[1]) == 0, "%s", t.columns[0]);
     }

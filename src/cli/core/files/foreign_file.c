@@ -131,7 +131,7 @@ gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *err
 
 void foreign_file_warn(const gufo_model *model, const char *path)
 {
-    const gufo_import *import = gufo_import_of(model);
+    const gufo_import *import = gufo_model_import(model);
     const char *text;
 
     for (uint64_t i = 0; (text = gufo_import_warning_at(import, i)) != NULL; i++)
@@ -140,7 +140,7 @@ void foreign_file_warn(const gufo_model *model, const char *path)
 
 const char *foreign_file_part_at(const gufo_model *model, uint32_t index)
 {
-    const gufo_import *import = gufo_import_of(model);
+    const gufo_import *import = gufo_model_import(model);
 
     return import != NULL ? gufo_import_part_at(import, index) : NULL;
 }

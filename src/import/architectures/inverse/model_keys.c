@@ -109,7 +109,7 @@ gufo_str model_text(const gufo_model *model, const char *key)
 {
     gufo_str text = {"", 0};
 
-    (void)gufo_key_str(model, key, &text, NULL);
+    (void)gufo_model_key_str(model, key, &text, NULL);
     return text;
 }
 
@@ -135,10 +135,10 @@ static gufo_str path_of(gufo_str key, gufo_str architecture)
 /* The path of an entry is that of the key of today, which has the value that counts. */
 static gufo_str path_of_entry(const gufo_model *model, gufo_str architecture, gufo_entry *entry)
 {
-    const gufo_key_info *info = gufo_key_today(entry->key, architecture);
+    const gufo_key_info *info = gufo_key_today_str(entry->key, architecture);
     gufo_entry found;
 
-    if (info == NULL || !gufo_key_entry(model, info->key, &found))
+    if (info == NULL || !gufo_model_key_entry(model, info->key, &found))
         return path_of(entry->key, architecture);
     *entry = found;
     return path_of(gufo_str_of(info->key), architecture);
@@ -155,8 +155,8 @@ static bool add_fallbacks(json_t *root, const gufo_model *model, gufo_str archit
     for (size_t i = 0; memory && (info = gufo_key_at(i)) != NULL; i++) {
         json_t *json = NULL;
 
-        if (info->fallback[0] != '\0' && !gufo_key_entry(model, info->key, NULL) &&
-            gufo_key_value(model, info->key, &value))
+        if (info->fallback[0] != '\0' && !gufo_model_key_entry(model, info->key, NULL) &&
+            gufo_model_key_value(model, info->key, &value))
             json = model_key_value(&value);
         if (json != NULL)
             memory = set_at_path(fallbacks, path_of(gufo_str_of(info->key), architecture), json);
@@ -176,7 +176,8 @@ static bool add_keys(json_t *root, const gufo_model *model, gufo_str architectur
         if (value != NULL && !set_at_path(root, path, value))
             return false;
     }
-    if (gufo_key_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) == GUFO_OK)
+    if (gufo_model_key_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) ==
+        GUFO_OK)
         return json_object_set_new(root, "tokens", json_integer((json_int_t)tokens.count)) == 0;
     return true;
 }
