@@ -49,6 +49,11 @@ GUFO_API const gufo_file_type *gufo_file_type_at(size_t index);
 GUFO_API const gufo_file_type *gufo_file_type_by_id(uint64_t id);
 GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
 
+/* The element type that a name means, as people write it: in any case, with or without the marks between its
+ * parts ("q4k", "Q4-K" for Q4_K), with or without GGML_TYPE_ before it.  NULL if no type has that name.
+ * Static; any thread. */
+GUFO_API const gufo_element_type *gufo_element_type_meant(gufo_str name);
+
 /* ==== Keys =================================================================================== */
 
 /* A key, or a family of keys: "{arch}" is a placeholder for the architecture, "{id}" for a number,

@@ -212,7 +212,7 @@ need_patterns() {
     same_error "gufo: --tensor-type: unknown type '' (see gufo help quantize)"
     printf 'attn_q=Q5_1\r\nattn_k\r\n' >types
     run -2 --separate-stderr gufo quantize --tensor-type-file types sample.gguf four.gguf Q4_0
-    same_error "gufo: --tensor-type-file needs PATTERN=TYPE, not 'attn_k' (see gufo help quantize)"
+    same_error 'gufo: types: line 2: PATTERN=TYPE is needed, not "attn_k"'
     run -2 --separate-stderr gufo quantize --tensor-type-file missing sample.gguf four.gguf Q4_0
     same_error 'gufo: missing: No such file or directory'
     printf 'attn_k=Q8_0\n\0' >zero

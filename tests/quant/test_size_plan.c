@@ -343,6 +343,27 @@ static uint64_t size_of_files(const place *p, const gufo_job *job)
     return sum;
 }
 
+/* Whether a run agrees with a plan, and would not with one of other losses. */
+static void check_comparison(const gufo_size_tensor *planned, const gufo_quantizer_tensor *tensor,
+                             const char *label)
+{
+    gufo_size_tensor other = *planned;
+    bool is_compared = !planned->is_kept && planned->loss.rows > 0 && tensor->loss.count > 0;
+    bool agrees = false;
+    double actual = -1;
+
+    check(gufo_size_tensor_compare(planned, tensor, &actual, &agrees) == is_compared, "%s", label);
+    check(agrees == is_compared, "%s: %g, not %g", label, actual, planned->loss.relative);
+    check(actual == (is_compared ? gufo_losses_actual(tensor) : -1), "%s: %g", label, actual);
+    if (actual <= 0)
+        return;
+    other.loss.relative = 2 * actual;
+    other.loss.standard_error = actual / 4;
+    check(gufo_size_tensor_compare(&other, tensor, NULL, &agrees) && !agrees, "%s: far", label);
+    other.loss.standard_error = actual / 2;
+    check(gufo_size_tensor_compare(&other, tensor, NULL, &agrees) && agrees, "%s: near", label);
+}
+
 /* Runs a plan: files of the planned size, types as planned, and losses as expected. */
 static void run_plan(place *p, const gufo_size_plan *plan, const char *label)
 {
@@ -367,6 +388,7 @@ static void run_plan(place *p, const gufo_size_plan *plan, const char *label)
                       1e-9 * planned.loss.relative,
                   "%s: tensor %" PRIu64 " lost %g, not %g", label, i, gufo_losses_actual(&tensor),
                   planned.loss.relative);
+        check_comparison(&planned, &tensor, label);
     }
     gufo_quantizer_free(q);
 }
@@ -838,6 +860,181 @@ static void test_threads(void **state)
     place_end(first);
 }
 
+/* ---- plans as text -------------------------------------------------------------------------- */
+
+typedef struct rules {
+    char names[COUNT_OF(llama)][64];
+    const gufo_element_type *types[COUNT_OF(llama)];
+    size_t count;
+    uint64_t line; /* of the last one */
+} rules;
+
+static gufo_status take_rule(void *context, const gufo_type_rule *rule, gufo_error *error)
+{
+    rules *r = context;
+    gufo_text name = {0};
+
+    check(r->count < COUNT_OF(llama), "%zu rules", r->count);
+    check_ok(gufo_type_rule_tensor(rule->pattern, &name, error), error, "pattern");
+    snprintf(r->names[r->count], sizeof r->names[0], "%.*s", (int)name.len, name.data);
+    check(rule->type != NULL, "%.*s", (int)rule->type_name.len, rule->type_name.data);
+    r->types[r->count++] = rule->type;
+    r->line = rule->line;
+    gufo_text_free(&name);
+    return GUFO_OK;
+}
+
+static const gufo_element_type *type_by_rule(void *context, gufo_str name)
+{
+    const rules *r = context;
+
+    for (size_t i = 0; i < r->count; i++)
+        if (gufo_str_equal(gufo_str_of(r->names[i]), name))
+            return r->types[i];
+    return NULL;
+}
+
+static rules read_plan(const gufo_size_plan *plan)
+{
+    gufo_error error = no_error();
+    gufo_text text = {0};
+    rules r = {.count = 0};
+
+    check_ok(gufo_size_plan_write(plan, 0, "a comment", &text, &error), &error, "write");
+    check(strncmp(text.data, "# a comment\n^", 13) == 0, "%.13s", text.data);
+    check_ok(gufo_type_rules_read((gufo_str){text.data, text.len}, take_rule, &r, &error), &error,
+             "read");
+    check_u64(r.line, r.count + 1, "lines");
+    check(gufo_size_plan_write(plan, 1, NULL, &text, &error) == GUFO_E_RANGE, "no such target");
+    gufo_text_free(&text);
+    return r;
+}
+
+/* Whether a quantizer makes the same of every tensor as another one. */
+static void check_same_files(const gufo_quantizer *a, const gufo_quantizer *b)
+{
+    gufo_quantizer_tensor of_a, of_b;
+
+    for (uint64_t i = 0; gufo_quantizer_tensor_at(a, i, &of_a); i++) {
+        check(gufo_quantizer_tensor_at(b, i, &of_b), "tensor %" PRIu64, i);
+        check_u64(of_a.choice.type, of_b.choice.type, "tensor %" PRIu64, i);
+    }
+    check_u64(gufo_quantizer_output_size(a), gufo_quantizer_output_size(b), "size");
+}
+
+static void check_text(size_t bytes, const char *types, const char *target)
+{
+    place *p = place_new(0, false);
+    gufo_quantize_options options = p->options;
+    gufo_quantizer *planned, *read;
+    gufo_size_plan *plan;
+    gufo_error error;
+    rules r;
+
+    measure(p, types, NULL);
+    plan = plan_for(p, (gufo_size_target){.bytes = bytes}, NULL);
+    check(strcmp(result_of(plan, 0).target, target) == 0, "%s", result_of(plan, 0).target);
+    r = read_plan(plan);
+    check(r.count > 4, "%zu rules", r.count);
+    gufo_size_plan_apply(plan, &options);
+    planned = gufo_quantizer_new(p->input, &options, &error);
+    options = p->options;
+    check(gufo_quantize_target_by_name(target, false, &options.recipe.target), "%s", target);
+    options.recipe.override_type = type_by_rule;
+    options.recipe.override_context = &r;
+    read = gufo_quantizer_new(p->input, &options, &error);
+    check(planned != NULL && read != NULL, "%s", error.message);
+    check_same_files(planned, read);
+    gufo_quantizer_free(planned);
+    gufo_quantizer_free(read);
+    gufo_size_plan_free(plan);
+    place_end(p);
+}
+
+/* Where most of it is plain numbers, rules need another target. */
+static void test_text(void **state)
+{
+    (void)state;
+    check_text(30000, FEW, "Q5_K_M");
+    check_text(100000, "F16 Q8_0 Q4_K", "Q8_0");
+}
+
+static void test_patterns(void **state)
+{
+    static const struct {
+        const char *pattern, *name;
+    } rows[] = {
+        {"^a\\.b$", "a.b"}, {"^a\\x20\\$\\x7f$", "a $\x7f"},
+        {"^$", ""},         {"^\303\244-/:,_$", "\303\244-/:,_"},
+        {"a", NULL},        {"^a", NULL},
+        {"a$", NULL},       {"^a.b$", NULL},
+        {"^a\\$", NULL},    {"^a\\d$", NULL},
+        {"^\\x8$", NULL},   {"^\\xff$", NULL},
+        {"^", NULL},        {"", NULL},
+        {"^a|b$", NULL},
+    };
+    gufo_text name = {0};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_error error = no_error();
+        gufo_status status = gufo_type_rule_tensor(gufo_str_of(rows[i].pattern), &name, &error);
+
+        check((status == GUFO_OK) == (rows[i].name != NULL), "%s: %s", rows[i].pattern,
+              error.message);
+        if (status == GUFO_OK)
+            check(gufo_str_equal((gufo_str){name.data, name.len}, gufo_str_of(rows[i].name)), "%s",
+                  rows[i].pattern);
+        else
+            check_error_shape(&error, GUFO_E_TYPE, rows[i].pattern);
+    }
+    gufo_text_free(&name);
+}
+
+static gufo_status join_rule(void *context, const gufo_type_rule *rule, gufo_error *error)
+{
+    char *out = context;
+    size_t len = strlen(out);
+
+    (void)error;
+    snprintf(out + len, 200 - len, "%" PRIu64 " %.*s %.*s %s|", rule->line, (int)rule->pattern.len,
+             rule->pattern.data, (int)rule->type_name.len, rule->type_name.data,
+             rule->type != NULL ? rule->type->name : "none");
+    return rule->pattern.data[0] == '!' ? GUFO_E_STOPPED : GUFO_OK;
+}
+
+/* Rules of a file by hand; what is wrong is found at its byte. */
+static void test_rules(void **state)
+{
+    static const char text[] = "# a=Q8_0\n\n  attn_k=q8_0 \t ffn(?==)x=ggml_type_f16\r\n #=X\n";
+    static const struct {
+        const char *text;
+        size_t len;
+        uint64_t offset;
+    } bad[] = {{"a=Q8_0\n  b\n", 11, 9}, {"=Q8_0", 5, 0}, {"a=Q8_0\0b=F16", 12, 6}};
+    gufo_error error = no_error();
+    char out[200] = "";
+
+    (void)state;
+    check_ok(gufo_type_rules_read(gufo_str_of(text), join_rule, out, &error), &error, "read");
+    check(strcmp(out, "3 attn_k q8_0 Q8_0|3 ffn(?==)x ggml_type_f16 F16|4 # X none|") == 0, "%s",
+          out);
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        *out = '\0';
+        check(gufo_type_rules_read((gufo_str){bad[i].text, bad[i].len}, join_rule, out, &error) ==
+                  GUFO_E_MALFORMED,
+              "%s", bad[i].text);
+        check_error_shape(&error, GUFO_E_MALFORMED, bad[i].text);
+        check_u64(error.offset, bad[i].offset, "%s", bad[i].text);
+    }
+    *out = '\0';
+    check(gufo_type_rules_read(gufo_str_of("!=F16 b=F16"), join_rule, out, &error) ==
+              GUFO_E_STOPPED,
+          "stopped");
+    check(strcmp(out, "1 ! F16 F16|") == 0, "%s", out);
+    check_ok(gufo_type_rules_read((gufo_str){NULL, 0}, join_rule, out, &error), &error, "empty");
+}
+
 /* ---- wrong arguments ------------------------------------------------------------------------ */
 
 static void check_refused(const place *p, const gufo_size_target *targets, size_t count,
@@ -962,6 +1159,9 @@ int main(void)
         cmocka_unit_test(test_built_in_coefficients),
         cmocka_unit_test(test_several_sizes),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_rules),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_empty_model),

@@ -84,8 +84,7 @@ typedef struct work {
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
     gufo_guard guard; /* the files that the report may not replace */
-    char *saved;      /* the text of --save-plan */
-    size_t saved_len;
+    gufo_text saved;  /* the text of --save-plan */
     gufo_cpu cpu;
     progress bar;
 } work;
@@ -255,9 +254,7 @@ static int guard_report(work *w)
 /* While the input is certain to be there. */
 static int write_plan(work *w)
 {
-    if (w->options->size.saved != NULL)
-        w->saved = size_plan_text(w->options, &w->saved_len);
-    return w->options->size.saved == NULL || w->saved != NULL ? CODE_OK : CODE_FAILED;
+    return w->options->size.saved != NULL ? size_write_plan(w->options, &w->saved) : CODE_OK;
 }
 
 /* A plan is a result, as the outputs are: a run that was interrupted, or has failed, leaves none, and
@@ -266,9 +263,10 @@ static int save_plan(work *w)
 {
     const quantize_options *o = w->options;
 
-    return w->saved == NULL ? CODE_OK
-                            : save_bytes(o->size.saved, (gufo_str){w->saved, w->saved_len},
-                                         o->base.shared->force, &w->guard);
+    return o->size.saved == NULL
+               ? CODE_OK
+               : save_bytes(o->size.saved, (gufo_str){w->saved.data, w->saved.len},
+                            o->base.shared->force, &w->guard);
 }
 
 static gufo_status run_job(work *w, gufo_error *error)
@@ -351,7 +349,7 @@ static int quantize(quantize_options *options)
     gufo_guard_free(&w.guard);
     gufo_quantizer_free(w.quantizer);
     free(w.overrides);
-    free(w.saved);
+    gufo_text_free(&w.saved);
     if (w.imatrix != w.whole)
         gufo_imatrix_free(w.imatrix);
     gufo_imatrix_free(w.whole);

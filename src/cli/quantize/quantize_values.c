@@ -114,21 +114,11 @@ static int report_unknown(const char *before, own_name_kind kind, const char *te
     return report_usage("%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
 }
 
-static const gufo_element_type *type_named(const char *text)
-{
-    const gufo_element_type *type;
-
-    for (size_t i = 0; (type = gufo_element_type_at(i)) != NULL; i++)
-        if (own_name_is(OWN_ELEMENT_TYPE, gufo_str_of(text), type->name))
-            break;
-    return type;
-}
-
 int quantize_type_of(const char *option, const char *text, const gufo_element_type **out)
 {
     char before[64];
 
-    *out = type_named(text);
+    *out = gufo_element_type_meant(gufo_str_of(text));
     if (can_be_made(*out))
         return CODE_OK;
     if (*out != NULL)
@@ -171,66 +161,76 @@ int quantize_read_layers(void *context, const option_given *given)
 
 /* ---- types of tensors ----------------------------------------------------------------------- */
 
+/* `type` names the type of what a pattern matches, the first `len` bytes of `text`. */
+static int add_rule(name_rules *rules, const char *option, const char *text, size_t len,
+                    const char *type)
+{
+    const gufo_element_type *found;
+    name_rule *rule;
+    int code = quantize_type_of(option, type, &found);
+
+    if (code == CODE_OK)
+        code = name_rules_add(rules, option, text, len, &rule);
+    if (code == CODE_OK)
+        rule->type = found;
+    return code;
+}
+
 /* The last "=" divides: a pattern may hold others. */
 int quantize_read_type_rule(name_rules *rules, const char *option, const char *text)
 {
     const char *equals = strrchr(text, '=');
-    const gufo_element_type *type;
-    name_rule *rule;
-    int code;
 
     if (equals == NULL || equals == text)
         return report_usage("--%s needs PATTERN=TYPE, not '%s'", option, text);
-    code = quantize_type_of(option, equals + 1, &type);
-    if (code == CODE_OK)
-        code = name_rules_add(rules, option, text, (size_t)(equals - text), &rule);
-    if (code == CODE_OK)
-        rule->type = type;
-    return code;
+    return add_rule(rules, option, text, (size_t)(equals - text), equals + 1);
 }
 
 /* Both options are of one list. */
-static int read_rule(quantize_options *options, const char *option, const char *text)
-{
-    int code = quantize_read_type_rule(&options->rules, option, text);
+static const char rules_option[] = "tensor-type";
 
-    options->rules.option = "tensor-type";
+int quantize_read_rule(void *context, const option_given *given)
+{
+    quantize_options *options = context;
+    int code = quantize_read_type_rule(&options->rules, given->option->name, given->text);
+
+    options->rules.option = rules_option;
     return code;
 }
 
-int quantize_read_rule(void *options, const option_given *given)
-{
-    return read_rule(options, given->option->name, given->text);
-}
+typedef struct rule_file {
+    name_rules *rules;
+    const option_given *given;
+    int code;
+} rule_file;
 
-/* Items of lines that are not comments. */
-static int read_rules(quantize_options *options, const option_given *given, char *text)
+static gufo_status take_rule(void *context, const gufo_type_rule *rule, gufo_error *error)
 {
-    static const char blanks[] = " \t\r\v\f";
-    char *lines, *words;
-    int code = CODE_OK;
+    rule_file *file = context;
+    char type[2 * NAME_SIZE];
 
-    for (char *line = strtok_r(text, "\n", &lines); code == CODE_OK && line != NULL;
-         line = strtok_r(NULL, "\n", &lines))
-        for (char *word = *line == '#' ? NULL : strtok_r(line, blanks, &words);
-             code == CODE_OK && word != NULL; word = strtok_r(NULL, blanks, &words))
-            code = read_rule(options, given->option->name, word);
-    return code;
+    (void)error;
+    snprintf(type, sizeof type, "%.*s", (int)rule->type_name.len, rule->type_name.data);
+    file->code = add_rule(file->rules, file->given->option->name, rule->pattern.data,
+                          rule->pattern.len, type);
+    return file->code == CODE_OK ? GUFO_OK : GUFO_E_STOPPED;
 }
 
 int quantize_read_rule_file(void *context, const option_given *given)
 {
     quantize_options *options = context;
+    rule_file file = {&options->rules, given, CODE_OK};
+    gufo_error error;
     gufo_str text;
     int code = small_file_read(given->text, RULES_MOST_BYTES, RULES_TOO_LONG, &text);
 
     if (code != CODE_OK)
         return code;
     code = option_add(&options->read, given->text);
-    if (code == CODE_OK && strlen(text.data) < text.len)
-        code = report_as(CODE_USAGE, given->text, "it has a NUL, and is not a list of patterns");
-    if (code == CODE_OK)
-        code = read_rules(options, given, (char *)text.data);
+    if (code == CODE_OK && gufo_type_rules_read(text, take_rule, &file, &error) != GUFO_OK)
+        code = file.code != CODE_OK ? file.code
+                                    : report_as(CODE_USAGE, given->text, "%s", error.message);
+    options->rules.option = rules_option;
     small_file_free(&text);
     return code;
 }

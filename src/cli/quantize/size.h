@@ -2,7 +2,6 @@
  *
  *     size_values.c   the values of options
  *     size_plan.c     measurements, and the plan
- *     size_save.c     the plan as a file
  *     size_report.c   what was planned, and what came of it: text, JSON, CSV */
 #ifndef CLI_QUANTIZE_SIZE_H
 #define CLI_QUANTIZE_SIZE_H
@@ -48,13 +47,8 @@ void size_release(size_options *size);
 
 /* Measures, plans, and makes the options of the quantizer those of the plan.  Returns the exit code. */
 int size_make_plan(struct quantize_options *o, const gufo_model *input, gufo_cpu cpu);
-
-/* ---- size_save.c ---------------------------------------------------------------------------- */
-
-/* Whether patterns can match all names; returns the exit code, after a report. */
-int size_check_names(const struct quantize_options *o, const gufo_model *input);
-/* The text of --save-plan, which the caller frees; NULL after a report. */
-char *size_plan_text(const struct quantize_options *o, size_t *len);
+/* Appends what --save-plan writes to `text`.  Returns the exit code. */
+int size_write_plan(const struct quantize_options *o, gufo_text *text);
 
 /* ---- size_report.c -------------------------------------------------------------------------- */
 

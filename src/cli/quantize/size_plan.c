@@ -286,12 +286,26 @@ static int choose(quantize_options *o)
     return CODE_OK;
 }
 
+/* Whether patterns can match all names. */
+static int check_names(const quantize_options *o, const gufo_model *input)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_model_tensor_at(input, i, &tensor); i++)
+        if (gufo_utf8_valid_prefix(tensor.name) < tensor.name.len)
+            return report_as(CODE_USAGE, o->input,
+                             "the name of tensor \"%.*s\" is not UTF-8: no pattern of --save-plan "
+                             "would match it",
+                             (int)tensor.name.len, tensor.name.data);
+    return CODE_OK;
+}
+
 int size_make_plan(quantize_options *o, const gufo_model *input, gufo_cpu cpu)
 {
     int code = check_rules(o, input);
 
     if (code == CODE_OK && o->size.saved != NULL)
-        code = size_check_names(o, input);
+        code = check_names(o, input);
     if (code == CODE_OK)
         code = open_losses(o, input);
     if (code == CODE_OK)
@@ -299,4 +313,28 @@ int size_make_plan(quantize_options *o, const gufo_model *input, gufo_cpu cpu)
     if (code == CODE_OK)
         code = measure_beside(o, cpu);
     return code == CODE_OK ? choose(o) : code;
+}
+
+/* ---- the plan as a file --------------------------------------------------------------------- */
+
+/* The command that makes the same files: where TYPE is a plain type rules do not hold, so that it is another
+ * one, and the file type is set. */
+int size_write_plan(const quantize_options *o, gufo_text *text)
+{
+    bool merges = strcmp(o->base.shared->command, "lora") == 0;
+    char set[64] = "", comment[256];
+    gufo_size_result result;
+    gufo_error error;
+
+    (void)gufo_size_plan_at(o->size.plan, 0, &result);
+    if (result.main_type->block_elements == 1 && result.file_type != NULL)
+        snprintf(set, sizeof set, " --override-kv general.file_type=int:%u",
+                 (unsigned)result.file_type->id);
+    snprintf(comment, sizeof comment, "gufo %s --tensor-type-file THIS%s%s%s %s",
+             merges ? "lora merge" : o->base.shared->command, set,
+             o->imatrix != NULL ? " --imatrix IMATRIX" : "",
+             merges ? " BASE ADAPTER -o OUT --type" : " IN OUT", result.target);
+    return gufo_size_plan_write(o->size.plan, 0, comment, text, &error) == GUFO_OK
+               ? CODE_OK
+               : report_memory(NULL);
 }

@@ -12,17 +12,6 @@
 
 /* ---- expected and actual losses ------------------------------------------------------------- */
 
-/* Sums that were added up in another order differ in their last digits. */
-static bool agrees(const gufo_loss *expected, double actual)
-{
-    return fabs(actual - expected->relative) <= 3 * expected->standard_error + 1e-9 * actual;
-}
-
-static bool is_compared(const gufo_size_tensor *planned, const gufo_quantizer_tensor *tensor)
-{
-    return !planned->is_kept && planned->loss.rows > 0 && tensor->loss.count > 0;
-}
-
 /* The tensors of an output that lost something else than expected: how many, and the first ones. */
 enum { NAMED = 4 };
 
@@ -36,16 +25,17 @@ static agreement compare(const quantize_options *o, const gufo_quantizer *q, siz
     agreement sum = {0};
     gufo_quantizer_tensor tensor;
     gufo_size_tensor planned;
+    bool agrees;
 
     for (uint64_t i = 0; gufo_quantizer_target_tensor_at(q, output, i, &tensor) &&
                          gufo_size_plan_tensor_at(o->size.plan, output, i, &planned);
          i++) {
         uint64_t others = sum.compared - sum.within;
 
-        if (!is_compared(&planned, &tensor))
+        if (!gufo_size_tensor_compare(&planned, &tensor, NULL, &agrees))
             continue;
         sum.compared++;
-        if (agrees(&planned.loss, gufo_losses_actual(&tensor)))
+        if (agrees)
             sum.within++;
         else if (others < NAMED)
             sum.others[others] = tensor.name;
@@ -234,9 +224,7 @@ size_tensor size_tensor_of(const quantize_options *o, const gufo_quantizer_tenso
         !gufo_size_plan_tensor_at(o->size.plan, output, index, &row.planned) || row.planned.is_kept)
         return row;
     row.is_planned = true;
-    row.is_compared = is_compared(&row.planned, tensor);
-    if (row.is_compared)
-        row.actual = gufo_losses_actual(tensor);
+    row.is_compared = gufo_size_tensor_compare(&row.planned, tensor, &row.actual, NULL);
     return row;
 }
 

@@ -194,13 +194,9 @@ static const gufo_file_type *find_file_type(const char *name)
 
 static const gufo_element_type *find_element_type(const char *name)
 {
-    const gufo_str given = gufo_str_of(name);
-    const gufo_element_type *type;
+    const gufo_element_type *type = gufo_element_type_meant(gufo_str_of(name));
 
-    for (size_t i = 0; (type = gufo_element_type_at(i)) != NULL; i++)
-        if (has_encoder(type) && own_name_is(OWN_ELEMENT_TYPE, given, type->name))
-            return type;
-    return NULL;
+    return type != NULL && has_encoder(type) ? type : NULL;
 }
 
 /* The file type that comes nearest to a file of just that element type: of that name, or the first

@@ -75,6 +75,17 @@ static const gufo_element_type *main_type(const type_count counts[MOST_TYPES])
     return most->type;
 }
 
+/* The target for which rules hold that give each tensor its type: not one of plain numbers. */
+static const char *target_for_rules(const gufo_size_result *result)
+{
+    const gufo_file_type *type = result->file_type;
+    bool is_made = type != NULL && (type->flags & GUFO_FILE_TYPE_NOT_MADE) == 0;
+
+    if (result->main_type->block_elements == 1)
+        return "Q8_0";
+    return is_made ? type->name : result->main_type->name;
+}
+
 /* Every target has a name at an address of its own, by which it is recognised. */
 static gufo_status apply_target(gufo_size_plan *plan, size_t number, gufo_error *error)
 {
@@ -92,6 +103,7 @@ static gufo_status apply_target(gufo_size_plan *plan, size_t number, gufo_error 
     target->name = outcome->name;
     outcome->result.main_type = type;
     outcome->result.file_type = target->file_type;
+    outcome->result.target = target_for_rules(&outcome->result);
     return status;
 }
 

@@ -5,6 +5,7 @@
  *     fit.c          choices whose files have the size that is asked for; a plan, even an unfinished one, as
  *                    options of a quantizer
  *     size_plan.c    the functions of the library: arguments, result; the fixed mixtures whose losses are known
+ *     plan_text.c    plans as text
  *
  * A plan has an outcome for each target.  All of them have the same groups and choices; what differs is
  * which choice of each group is chosen. */

@@ -1,5 +1,7 @@
 /* gufo_size_plan: arguments, life and results, and the mixtures that it is compared with.  size.h names the
  * steps between them. */
+#include <math.h>
+
 #include "base/error.h"
 #include "codec/run.h"
 #include "quant/losses/losses.h"
@@ -239,5 +241,26 @@ bool gufo_size_plan_tensor_at(const gufo_size_plan *plan, size_t target, uint64_
         return true;
     out->group = t->group;
     out->tied = plan->groups[t->group].count;
+    return true;
+}
+
+/* Sums that were added up in another order differ in their last digits. */
+static bool is_within(const gufo_loss *expected, double actual)
+{
+    return fabs(actual - expected->relative) <= 3 * expected->standard_error + 1e-9 * actual;
+}
+
+bool gufo_size_tensor_compare(const gufo_size_tensor *planned, const gufo_quantizer_tensor *written,
+                              double *actual, bool *agrees)
+{
+    double loss;
+
+    if (planned->is_kept || planned->loss.rows == 0 || written->loss.count == 0)
+        return false;
+    loss = gufo_losses_actual(written);
+    if (actual != NULL)
+        *actual = loss;
+    if (agrees != NULL)
+        *agrees = is_within(&planned->loss, loss);
     return true;
 }

@@ -1,4 +1,5 @@
 /* Names that people write, and the rows that they mean. */
+#include "gufo/schema.h"
 #include "schema/registry/tables.h"
 
 #include "base/checked.h"
@@ -145,4 +146,14 @@ bool own_name_is(own_name_kind kind, gufo_str given, const char *name)
             return false;
     } while (letter != '\0');
     return true;
+}
+
+const gufo_element_type *gufo_element_type_meant(gufo_str name)
+{
+    const gufo_element_type *type;
+
+    for (size_t i = 0; (type = gufo_element_type_at(i)) != NULL; i++)
+        if (own_name_is(OWN_ELEMENT_TYPE, name, type->name))
+            break;
+    return type;
 }

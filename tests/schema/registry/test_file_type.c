@@ -56,9 +56,35 @@ static void test_table(void **state)
     check(gufo_file_type_at(schema_file_type_count()) == NULL, "past the end");
 }
 
+/* Names of element types as people write them. */
+static void test_element_type_names(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t type; /* -1: none */
+    } rows[] = {{"Q4_K", GUFO_TYPE_Q4_K},
+                {"q4k", GUFO_TYPE_Q4_K},
+                {"Q4-k", GUFO_TYPE_Q4_K},
+                {"ggml_type_q4_K", GUFO_TYPE_Q4_K},
+                {"F16", GUFO_TYPE_F16},
+                {"MOSTLY_F16", -1},
+                {"Q4_K_M", -1},
+                {"Q4", -1},
+                {"", -1},
+                {"GGML_TYPE_", -1}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const gufo_element_type *type = gufo_element_type_meant(gufo_str_of(rows[i].name));
+
+        check(type != NULL ? type->id == rows[i].type : rows[i].type < 0, "%s", rows[i].name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_element_type_names),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_range),
         cmocka_unit_test(test_table),
