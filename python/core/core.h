@@ -18,6 +18,8 @@
  *     quantize.c jobs that give other element types
  *     forms.c    jobs that split, merge, swap, strip, export
  *     write.c    files of what a program has
+ *     imatrix.c  importance matrices
+ *     digest.c   hashes, manifests
  *     edit.c     edits
  *     compare.c  differences
  *     estimate.c memory that a model needs to run
@@ -55,10 +57,11 @@ typedef enum core_object {
     CORE_ERROR_CLASSES, /* dict: class of Python -> class that is an Error, too */
     CORE_MODEL,         /* type Model */
     CORE_VIEW,          /* type of what memoryviews of models hold on to */
-    CORE_JOB,           /* types Job, Edit, Vocab, Decoder */
+    CORE_JOB,           /* types Job, Edit, Vocab, Decoder, Imatrix */
     CORE_EDIT,
     CORE_VOCAB,
     CORE_DECODER,
+    CORE_IMATRIX,
     CORE_OBJECTS, /* their number */
 } core_object;
 

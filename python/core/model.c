@@ -651,6 +651,28 @@ static PyObject *model_decode(PyObject *object, PyObject *args, PyObject *keywor
     return well ? Py_NewRef(Py_None) : NULL;
 }
 
+/* Where the bytes of a shard are: (path, size, descriptor, memoryview or None). */
+static PyObject *model_mapping(PyObject *object, PyObject *args)
+{
+    PyObject *data, *found = NULL;
+    const gufo_model *model;
+    gufo_mapping mapping;
+    Py_ssize_t shard;
+
+    if (!PyArg_ParseTuple(args, "n:mapping", &shard) || (model = use(object)) == NULL)
+        return NULL;
+    if (shard >= 0 && gufo_model_mapping(model, (size_t)shard, &mapping)) {
+        data = mapping.data != NULL ? view_new(object, mapping.data, mapping.size)
+                                    : Py_NewRef(Py_None);
+        found = Py_BuildValue("(NKiN)", name_object(mapping.path), (unsigned long long)mapping.size,
+                              mapping.fd, data);
+    } else {
+        PyErr_Format(PyExc_IndexError, "the model has no file %zd", shard);
+    }
+    core_model_leave(object);
+    return found;
+}
+
 /* ---- types ------------------------------------------------------------------------------------ */
 
 static PyMethodDef model_methods[] = {
@@ -671,6 +693,8 @@ static PyMethodDef model_methods[] = {
      "tensors() -> list of (name, type, dims, elements, offset, size, info offset, shard)."},
     {"data", model_data, METH_VARARGS,
      "data(index) -> memoryview of the map, or bytes where none exists."},
+    {"mapping", model_mapping, METH_VARARGS,
+     "mapping(shard) -> (path or None, size, descriptor or -1, memoryview or None)."},
     CORE_METHOD("decode", model_decode,
                 "decode(index, first_row, rows, out, threads=0, progress=None): rows as float32."),
     {NULL, NULL, 0, NULL},

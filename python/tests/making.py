@@ -163,3 +163,24 @@ def tokenizer_json(folder: Path) -> Path:
     config = {"chat_template": "{% for m in messages %}{{ m.content }}{% endfor %}"}
     (folder / "tokenizer_config.json").write_text(json.dumps(config))
     return folder
+
+
+def imatrix(rows: list[tuple[str, int]], text: str = "a.txt") -> bytes:
+    """An importance matrix of tensors with so many columns."""
+    tensors = []
+    for name, columns in rows:
+        sums = np.linspace(4, 36, columns, dtype="<f4")
+        tensors.append((name + ".in_sum2", 0, [columns, 1], sums.tobytes()))
+        tensors.append((name + ".counts", 0, [1, 1], np.array([4], "<f4").tobytes()))
+    entries: Entries = [
+        ("general.type", "string", "imatrix"),
+        ("imatrix.datasets", "array[string]", [text]),
+        ("imatrix.chunk_count", "uint32", 1),
+        ("imatrix.chunk_size", "uint32", 512),
+    ]
+    return gguf(entries, tensors)
+
+
+def matrices(layers: int = 2, width: int = 32) -> list[tuple[str, int]]:
+    """Tensors of two dimensions of `llama`, and their columns."""
+    return [(name, dims[0]) for name, dims in shapes(layers, width, 265) if len(dims) == 2]

@@ -14,9 +14,9 @@ import making
 import pytest
 
 import gufo
-from gufo import differences, edits, estimates, jobs, models, text, writing
+from gufo import differences, edits, estimates, hashes, importance, jobs, models, text, writing
 
-MODULES = [models, jobs, edits, text, estimates, differences, writing]
+MODULES = [models, jobs, edits, text, estimates, differences, writing, hashes, importance]
 
 
 @pytest.fixture
@@ -25,6 +25,7 @@ def names(tmp_path: Path) -> Iterator[dict[str, Any]]:
     path.write_bytes(making.llama())
     (tmp_path / "copy.gguf").write_bytes(making.llama())
     (tmp_path / "out").mkdir()
+    (tmp_path / "matrix.gguf").write_bytes(making.imatrix(making.matrices()))
     with gufo.open(path) as model:
         model.quantize(tmp_path / "other.gguf", "Q8_0", metadata={"general.name": "Other"})
         yield {
@@ -34,6 +35,7 @@ def names(tmp_path: Path) -> Iterator[dict[str, Any]]:
             "copy": tmp_path / "copy.gguf",
             "other": tmp_path / "other.gguf",
             "folder": tmp_path / "out",
+            "matrix": tmp_path / "matrix.gguf",
             "model": model,
             "tokenizer": gufo.tokenizer(model) if "text" in gufo._core.features else None,
             "words": making.tokenizer_json(tmp_path / "words"),
@@ -43,6 +45,8 @@ def names(tmp_path: Path) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_examples(module: ModuleType, names: dict[str, Any]) -> None:
+    if module is hashes and "digest" not in gufo._core.features:
+        pytest.skip("a build without hashes")
     if module in (text, jobs) and gufo._core.features.isdisjoint({"text", "import"}):
         pytest.skip("a minimal build")
     failed, tried = 0, 0

@@ -75,24 +75,7 @@ def test_shards(path: Path, tmp_path: Path) -> None:
 
 
 def test_importance(path: Path, tmp_path: Path) -> None:
-    with gufo.open(path) as model:
-        rows = [
-            (name, list(reversed(tensor.shape))[0])
-            for name, tensor in model.tensors.items()
-            if len(tensor.shape) == 2
-        ]
-    tensors = []
-    for name, columns in rows:
-        sums = np.linspace(1, 9, columns, dtype="<f4")
-        tensors.append((name + ".in_sum2", 0, [columns, 1], sums.tobytes()))
-        tensors.append((name + ".counts", 0, [1, 1], np.array([4], "<f4").tobytes()))
-    entries: making.Entries = [
-        ("general.type", "string", "imatrix"),
-        ("imatrix.datasets", "array[string]", ["a.txt"]),
-        ("imatrix.chunk_count", "uint32", 1),
-        ("imatrix.chunk_size", "uint32", 512),
-    ]
-    (tmp_path / "imatrix.gguf").write_bytes(making.gguf(entries, tensors))
+    (tmp_path / "imatrix.gguf").write_bytes(making.imatrix(making.matrices(width=256)))
     with pytest.raises(gufo.Error, match="importance"):
         gufo.open(path).plan("IQ2_XXS")
     job = gufo.open(path).quantize(tmp_path / "ours.gguf", "Q4_K_S", importance=tmp_path / "imatrix.gguf")

@@ -323,3 +323,24 @@ def test_any_bytes(data: bytes) -> None:
     with pytest.raises(gufo.Error):
         gufo.open(data)
     assert gufo.validate(data).errors
+
+
+# ---- where bytes are -----------------------------------------------------------------------------
+
+
+def test_mapping(path: Path, tmp_path: Path) -> None:
+    files = gufo.open(path).split(tmp_path / "part", tensors=8).files
+    with gufo.open(files[0].path) as model:
+        for number, file in enumerate(files):
+            mapped = model.mapping(number)
+            assert mapped.path == file.path and mapped.size == file.size and mapped.data is not None
+            assert os.fstat(mapped.fd).st_size == file.size
+            assert bytes(mapped.data) == Path(file.path).read_bytes() and mapped.data.readonly
+        with pytest.raises(IndexError):
+            model.mapping(3)
+        with pytest.raises(BufferError):
+            model.close()
+        del mapped
+    memory = gufo.open(WHOLE).mapping()
+    assert memory.path is None and memory.fd == -1 and memory.data == WHOLE
+    assert gufo.open(path, mapped=False).mapping().data is None

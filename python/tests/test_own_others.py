@@ -146,6 +146,6 @@ def test_types() -> None:
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "mypy"), str(usage)],
         env={"MYPYPATH": str(folder), "PATH": ""}, capture_output=True, text=True, cwd=folder,
     )  # fmt: skip
-    own = ("usage_own", "models", "jobs", "edits", "given", "text", "writing", "estimates", "differences", "notebook", "progress")
+    own = ("usage_own", "models", "jobs", "edits", "given", "text", "writing", "hashes", "importance", "estimates", "differences", "notebook", "progress")
     found = [line for line in done.stdout.splitlines() if Path(line.split(":")[0]).stem in own]
     assert found == [] and "Found" in done.stdout or done.returncode == 0, done.stdout

@@ -64,6 +64,16 @@ def write(path: Path, values: np.ndarray[tuple[int, ...], np.dtype[np.float32]])
         gufo.write("copy.gguf", model, model.tensors)
 
 
+def weights(paths: list[str], model: gufo.Model) -> float:
+    imatrix = gufo.imatrix(paths)
+    imatrix.write("sum.gguf", format="legacy", replace=True)
+    verification = gufo.verify(model, gufo.hash(model, "sha1", "uuid").manifest().encode())
+    print([one.tensor for one in verification.verdicts if one.verdict != "same"], bool(verification))
+    data = model.mapping().data
+    print(None if data is None else data.nbytes, imatrix.counts("output.weight").max())
+    return float(imatrix["output.weight"].mean())
+
+
 def talk(path: str) -> str:
     tokenizer = gufo.tokenizer(path)
     ids = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], add_generation_prompt=True)

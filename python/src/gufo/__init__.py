@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .edits import *
     from .estimates import *
     from .gguf_reader import *
+    from .hashes import *
+    from .importance import *
     from .gguf_writer import *
     from .jobs import *
     from .lazy import *
@@ -52,10 +54,12 @@ _MODULES = {
 # The same of gufo's own interface: gguf does not have these names, and a star does not import them.
 _OWN = {
     "_core": "Error",
-    "models": "Entry Finding Findings Model Tensor Tensors open validate",
+    "models": "Entry Finding Findings Mapped Model Tensor Tensors open validate",
     "jobs": "Job JobTensor Output QuantizeJob convert",
     "edits": "Change Edit EditPlan edit recover",
     "writing": "write",
+    "importance": "Imatrix imatrix",
+    "hashes": "Hashes Verdict Verification hash verify",
     "text": "Token Tokenizer Tokens tokenizer",
     "estimates": "Estimate EstimateDevice estimate",
     "differences": "Diff EntryDiff TensorDiff ValuesDiff diff",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gufo.jobs import Job, Metadata, QuantizeJob
     from gufo.progress import Progress
 
-__all__ = ["Entry", "Finding", "Findings", "Model", "Tensor", "Tensors", "open", "validate"]
+__all__ = ["Entry", "Finding", "Findings", "Mapped", "Model", "Tensor", "Tensors", "open", "validate"]
 
 #: A metadata value.
 Value = Union[str, int, float, bool, "list[Any]"]
@@ -252,6 +252,22 @@ class Tensors(Mapping[str, Tensor]):
 TYPE_NAMES = {row[0]: row[1] for row in _core.types()}
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """Where the bytes of a file are: for mlock, madvise, or to register them with a device.
+
+    >>> model.mapping().size == model.size
+    True
+    """
+
+    path: str | None
+    size: int
+    #: The descriptor, which belongs to the model; -1 without one.
+    fd: int
+    #: All bytes, which are not writable; None where they are not in memory as a whole.
+    data: memoryview | None
+
+
 # ---- findings ------------------------------------------------------------------------------------
 
 
@@ -436,6 +452,15 @@ class Model(Mapping[str, Value]):
     def shards(self) -> int:
         """The number of files."""
         return int(self._facts["shards"])
+
+    def mapping(self, shard: int = 0) -> Mapped:
+        """Where the bytes of a file are, by its number: `Tensor.shard`.  IndexError past the end.
+
+        >>> tensor = model.tensors["output.weight"]
+        >>> model.mapping(tensor.shard).data[tensor.offset : tensor.offset + tensor.size] == tensor.data
+        True
+        """
+        return Mapped(*self.core.mapping(shard))
 
     @property
     def architecture(self) -> str | None:
