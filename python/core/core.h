@@ -16,6 +16,7 @@
  *     given.c    values of entries that Python gives
  *     job.c      jobs: plans of files
  *     quantize.c jobs that give other element types
+ *     size.c     types of tensors for a size
  *     forms.c    jobs that split, merge, swap, strip, export
  *     write.c    files of what a program has
  *     imatrix.c  importance matrices

@@ -33,7 +33,7 @@ static gufo_status hash(void *context, const gufo_run *run, gufo_error *error)
                                          .tensor = h->tensors != NULL ? note_tensor : NULL,
                                          .context = h};
 
-    return gufo_digest_run(h->model, &options, run, &h->all, error);
+    return gufo_model_digest(h->model, &options, run, &h->all, error);
 }
 
 /* Algorithm to text. */
@@ -156,7 +156,7 @@ static gufo_status verify(void *context, const gufo_run *run, gufo_error *error)
 {
     verifying *v = context;
 
-    return gufo_manifest_verify(v->model, &v->check, run, &v->summary, error);
+    return gufo_model_verify(v->model, &v->check, run, &v->summary, error);
 }
 
 static PyObject *verdicts_of(const verifying *v)

@@ -151,7 +151,7 @@ static gufo_status plan_form(void *context, const gufo_run *run, gufo_error *err
 
 static PyObject *form_model(PyObject *module, PyObject *args)
 {
-    static const core_job_maker maker = {free_forming, NULL};
+    static const core_job_maker maker = {free_forming, NULL, NULL};
     const core_call call = {.brief = false};
     PyObject *model, *options;
     const form *wanted;

@@ -205,7 +205,7 @@ static void free_planning(void *context)
 
 static PyObject *imatrix_job(PyObject *object, PyObject *args)
 {
-    static const core_job_maker maker = {free_planning, NULL};
+    static const core_job_maker maker = {free_planning, NULL, NULL};
     const core_call call = {.brief = false};
     PyObject *module = (PyObject *)Py_TYPE(object);
     core_job *self;

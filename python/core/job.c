@@ -95,6 +95,14 @@ static PyObject *job_tensors(PyObject *object, PyObject *none)
     return list;
 }
 
+static PyObject *job_about(PyObject *object, PyObject *none)
+{
+    const core_job *self = self_of(object);
+
+    (void)none;
+    return self->maker->about != NULL ? self->maker->about(self->plan) : Py_NewRef(Py_None);
+}
+
 /* How the files differ from what was asked for. */
 static PyObject *job_notes(PyObject *object, PyObject *none)
 {
@@ -222,6 +230,7 @@ static PyMethodDef job_methods[] = {
     {"tensors", job_tensors, METH_NOARGS,
      "tensors() -> list of dicts: what each tensor becomes, and after run() what it has lost; "
      "none where all stay."},
+    {"about", job_about, METH_NOARGS, "about() -> dict, or None: the plan for a size."},
     {"notes", job_notes, METH_NOARGS,
      "notes() -> list of str: how the files differ from the input beyond what was asked for."},
     {"outputs", job_outputs, METH_VARARGS, "outputs(path) -> list of dicts: the files."},

@@ -12,6 +12,8 @@ typedef struct core_job_maker {
     void (*free)(void *plan);
     /* A list of dicts: what each tensor becomes; NULL: nothing is known of tensors. */
     PyObject *(*tensors)(const void *plan);
+    /* A dict, or None: what else is known of the plan; NULL: nothing. */
+    PyObject *(*about)(const void *plan);
 } core_job_maker;
 
 typedef struct core_job {

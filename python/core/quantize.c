@@ -2,6 +2,7 @@
 #include "fields.h"
 #include "given.h"
 #include "job.h"
+#include "size.h"
 
 #ifdef CORE_IMPORT
 #include <gufo/import.h>
@@ -29,6 +30,7 @@ typedef struct plan {
     uint64_t *pruned;
     gufo_quantize_adapter *adapters;
     gufo_imatrix *importance;
+    size_part size;
     gufo_quantizer *quantizer; /* NULL: the job is an import's */
     gufo_job *job;
 } plan;
@@ -143,8 +145,9 @@ static const gufo_element_type *type_of_rule(void *context, gufo_str name)
 
 static bool read_options(core_job *self, PyObject *options, plan *p)
 {
-    if (fields_read(options, option_fields, p) < 0 || !read_rules(options, p) ||
-        !read_overrides(options, p) || !read_pruned(options, p) || !read_adapters(self, options, p))
+    if (fields_read(options, option_fields, p) < 0 || !size_read(options, &p->size) ||
+        !read_rules(options, p) || !read_overrides(options, p) || !read_pruned(options, p) ||
+        !read_adapters(self, options, p))
         return false;
     if (p->rule_count > 0) {
         p->options.recipe.override_type = type_of_rule;
@@ -200,15 +203,17 @@ static bool plan_import(plan *p, gufo_error *error)
 static gufo_status plan_job(void *context, const gufo_run *run, gufo_error *error)
 {
     plan *p = context;
+    const bool has_size = p->size.target.bytes != 0 || p->size.target.bits_per_weight != 0;
     gufo_status status = open_importance(p, error);
 
-    (void)run;
+    if (status == GUFO_OK && has_size)
+        status = size_make_plan(&p->size, p->input, &p->options, run, error);
     if (status != GUFO_OK)
         return status;
-    if (!plan_import(p, error)) {
+    if (has_size || !plan_import(p, error)) {
         const char *type = p->type != NULL ? p->type : "COPY";
 
-        if (!gufo_quantize_target_by_name(type, p->pure, &p->options.recipe.target))
+        if (!has_size && !gufo_quantize_target_by_name(type, p->pure, &p->options.recipe.target))
             return refuse_type(type, error);
         p->quantizer = gufo_quantizer_new(p->input, &p->options, error);
     }
@@ -224,6 +229,7 @@ static void free_plan(void *context)
     if (p->quantizer == NULL)
         gufo_job_free(p->job);
     gufo_quantizer_free(p->quantizer);
+    size_free(&p->size);
     gufo_imatrix_free(p->importance);
     for (size_t i = 0; p->values != NULL && i < p->options.override_count; i++)
         given_free(&p->values[i]);
@@ -237,15 +243,21 @@ static void free_plan(void *context)
 
 static PyObject *plan_tensors(const void *context);
 
+static PyObject *about_plan(const void *context)
+{
+    return size_dict(&((const plan *)context)->size);
+}
+
 static PyObject *quantizer(PyObject *module, PyObject *args)
 {
-    static const core_job_maker maker = {free_plan, plan_tensors};
-    const core_call call = {.brief = false};
+    static const core_job_maker maker = {free_plan, plan_tensors, about_plan};
+    core_call call = {.threads = 0};
     PyObject *model, *options;
     core_job *self;
     plan *p;
 
-    if (!PyArg_ParseTuple(args, "OO!:quantizer", &model, &PyDict_Type, &options))
+    if (!PyArg_ParseTuple(args, "OO!IO:quantizer", &model, &PyDict_Type, &options, &call.threads,
+                          &call.progress))
         return NULL;
     p = PyMem_Calloc(1, sizeof *p);
     if (p == NULL)
@@ -320,7 +332,7 @@ static PyObject *target_names(PyObject *module, PyObject *none)
 }
 
 static PyMethodDef functions[] = {
-    {"quantizer", quantizer, METH_VARARGS, "quantizer(model, options) -> Job"},
+    {"quantizer", quantizer, METH_VARARGS, "quantizer(model, options, threads, progress) -> Job"},
     {"target_names", target_names, METH_NOARGS, "target_names() -> list of str"},
     {NULL, NULL, 0, NULL},
 };

@@ -108,12 +108,52 @@ def change(content: bytes, folder: Path) -> None:
     for kind in ("Q8_0", "IQ2_XXS", "COPY") if model is not None else ():
         rows = [(b"my.key", types, value) for types, value in GIVEN[:6]]
         options = {"type": kind, "metadata": rows, "allow_requantize": True, "prune_layers": [0] if kind == "COPY" else []}
-        job = attempt(_core.job, model, options)
-        if job is not None:
-            job.tensors()
-            job.outputs(b"out")
-            attempt(job.run, {"path": bytes(folder / "made"), "flags": _core.JOB_REPLACE}, 1, None)
-            job.tensors()
+        run(attempt(_core.quantizer, model, options, 1, None), folder / "made")
+    if model is not None:
+        options = {"size": 1 << 20, "allow_requantize": True, "losses": bytes(folder / "losses")}
+        run(attempt(_core.quantizer, model, options, 1, None), folder / "sized")
+        change_form(model, folder)
+    attempt(_core.type_rules, content)
+
+
+def run(job: _core.Job | None, path: Path) -> None:
+    if job is not None:
+        job.tensors()
+        job.notes()
+        job.about()
+        job.outputs(b"out")
+        attempt(job.run, {"path": bytes(path), "flags": _core.JOB_REPLACE}, 1, None)
+        job.tensors()
+
+
+def change_form(model: _core.Model, folder: Path) -> None:
+    """Makes all other forms of a model, and a file of its parts."""
+    names = [row[0] for row in model.tensors()]
+    options = {"tensors": 1, "byte_order": 1, "keep": names[:2]}
+    for name in ("split", "merge", "endian", "strip"):
+        run(attempt(_core.form, model, name, options), folder / name)
+    if "import" in _core.features:
+        (folder / "exported").mkdir(exist_ok=True)
+        run(attempt(_core.form, model, "export", {}), folder / "exported")
+    shards = sorted(folder.glob("split-*"))
+    joined = attempt(_core.open, [str(shard) for shard in shards] + [b"x"] * (len(shards) % 2))
+    run(attempt(_core.form, joined, "merge", {}), folder / "merged")
+    rows = [(b"my.key%d" % number, types, value) for number, (types, value) in enumerate(GIVEN[:6])]
+    parts = [(row[0], row[1], row[2], attempt(model.data, i)) for i, row in enumerate(model.tensors())]
+    attempt(_core.write, bytes(folder / "written"), model, rows, parts, _core.JOB_REPLACE, 1, None)
+    attempt(_core.write, bytes(folder / "written"), None, GIVEN, parts[:1], 0, 1, None)
+    if "digest" in _core.features:
+        attempt(_core.hash, model, ["xxh64", "uuid"], True, 1, None)
+        attempt(_core.verify, model, b"sha1 00 x:y\n" + b"0" * 40 + b"  x\n", None, 1, None)
+    attempt(model.mapping, 0)
+    attempt(model.mapping, 1)
+    imatrix = attempt(_core.imatrix, [bytes(folder / "file")] * 2)
+    if imatrix is not None:
+        imatrix.facts()
+        for index in range(len(imatrix.entries())):
+            for what in ("importance", "sums", "counts"):
+                attempt(imatrix.read, index, what)
+        run(attempt(imatrix.job, True), folder / "imatrix")
 
 
 def replay(content: bytes) -> int:

@@ -64,6 +64,14 @@ def write(path: Path, values: np.ndarray[tuple[int, ...], np.dtype[np.float32]])
         gufo.write("copy.gguf", model, model.tensors)
 
 
+def fit(model: gufo.Model, plan: Path) -> float:
+    job = model.quantize("sized.gguf", size="8GiB", size_types=["Q8_0", "Q4_K"], losses="model.losses")
+    assert job.size_plan is not None and job.size_plan.target is not None
+    plan.write_text(job.size_plan.rules)
+    model.quantize("again.gguf", job.size_plan.target, types=plan, replace=True)
+    return max(tensor.loss for tensor in job.size_plan.tensors.values())
+
+
 def weights(paths: list[str], model: gufo.Model) -> float:
     imatrix = gufo.imatrix(paths)
     imatrix.write("sum.gguf", format="legacy", replace=True)

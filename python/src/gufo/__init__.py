@@ -55,7 +55,7 @@ _MODULES = {
 _OWN = {
     "_core": "Error",
     "models": "Entry Finding Findings Mapped Model Tensor Tensors open validate",
-    "jobs": "Job JobTensor Output QuantizeJob convert",
+    "jobs": "Job JobTensor Output QuantizeJob SizePlan SizeTensor convert",
     "edits": "Change Edit EditPlan edit recover",
     "writing": "write",
     "importance": "Imatrix imatrix",

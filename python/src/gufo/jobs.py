@@ -20,10 +20,12 @@ from gufo.given import Size, bytes_in, metadata_rows
 from gufo.models import Model, Path, Tensor, bytes_of, text_of
 from gufo.progress import Progress, shown
 
-__all__ = ["Job", "JobTensor", "Output", "QuantizeJob", "convert"]
+__all__ = ["Job", "JobTensor", "Output", "QuantizeJob", "SizePlan", "SizeTensor", "convert"]
 
 #: Keys and values that a file gets.
 Metadata = Mapping[str, Any]
+#: Types of tensors by patterns of their names, or a file of such rules.
+Types = Union[Mapping[str, str], Path]
 Adapter = Union[Model, Path, "tuple[Model | Path, float]"]
 
 EFFORTS = {"reference": _core.EFFORT_REFERENCE, "high": _core.EFFORT_HIGH}
@@ -91,13 +93,83 @@ def kept_row(tensor: Tensor) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class SizeTensor:
+    """What is planned for a tensor so that files get a size.
+
+    >>> model.plan(size="100KiB").size_plan.tensors["output_norm.weight"].is_kept
+    True
+    """
+
+    type: str | None
+    #: It keeps its type, and its loss does not count.
+    is_kept: bool
+    size: int
+    #: Relative, of squares, as it was measured; and how exact this is.
+    loss: float
+    standard_error: float
+    #: With which the loss counts.
+    coefficient: float
+
+
+@dataclass(frozen=True)
+class SizePlan:
+    """The types with which files of a size lose least.
+
+    >>> plan = model.plan(size="100KiB").size_plan
+    >>> plan.least <= plan.size <= plan.asked == 102400
+    True
+    """
+
+    #: Bytes of the files; for bits per weight, of the data of all tensors.
+    asked: int
+    #: Bytes of the files, and of the data of all tensors; the elements of these; the least that could be asked for.
+    size: int
+    data_size: int
+    elements: int
+    least: int
+    #: The sum of losses; no plan of that size has less than the bound; whether none has less than this one.
+    loss: float
+    bound: float
+    is_proven: bool
+    #: Every tensor has the type with which it loses least.
+    is_best: bool
+    #: The type of most elements, and the file type that the files get.
+    main_type: str | None
+    file_type: str | None
+    #: The largest fixed mixture of at most that size, such as "Q4_K_M"; None without one.
+    mixture: str | None
+    mixture_size: int
+    mixture_loss: float
+    #: The type with which `rules`, as a file for `types`, give the same types.
+    target: str | None
+    rules: str
+    tensors: dict[str, SizeTensor]
+
+
+def size_plan(about: dict[str, Any] | None) -> SizePlan | None:
+    if about is None:
+        return None
+    rows = about.pop("tensors")
+    del about["notes"]
+    return SizePlan(**about, tensors={text_of(row.pop("name")): SizeTensor(**row) for row in rows})
+
+
 # ---- options -------------------------------------------------------------------------------------
 
 
-def types_by_name(model: Model, rules: Mapping[str, str] | None) -> dict[bytes, str]:
+def rules_of(types: Types | None) -> Iterable[tuple[str, str]]:
+    """Patterns and types: a mapping, or a file of them, as `SizePlan.rules` has them."""
+    if types is None or isinstance(types, Mapping):
+        return (types or {}).items()
+    with open(types, "rb") as file:
+        return [(text_of(pattern), text_of(type)) for pattern, type in _core.type_rules(file.read())]
+
+
+def types_by_name(model: Model, types: Types | None) -> dict[bytes, str]:
     """The type of each tensor that the first matching pattern gives.  ValueError for a pattern that no
     name matches."""
-    patterns = [(re.compile(pattern), type.upper()) for pattern, type in (rules or {}).items()]
+    patterns = [(re.compile(pattern), type.upper()) for pattern, type in rules_of(types)]
     found: dict[bytes, str] = {}
     unused = {pattern for pattern, _ in patterns}
     for name in model.tensors:
@@ -246,7 +318,12 @@ class QuantizeJob(Job):
         importance: Path | None = None,
         pure: bool = False,
         effort: str = "reference",
-        types: Mapping[str, str] | None = None,
+        size: Size | None = None,
+        bits_per_weight: float | None = None,
+        size_types: Sequence[str] = (),
+        exact: bool = False,
+        losses: Path | None = None,
+        types: Types | None = None,
         output_type: str | None = None,
         token_embedding_type: str | None = None,
         keep_output: bool = False,
@@ -259,44 +336,59 @@ class QuantizeJob(Job):
         keep_split: bool = False,
         split_size: Size = 0,
         split_tensors: int = 0,
+        threads: int = 0,
+        progress: Progress = None,
     ) -> None:
         if effort not in EFFORTS:
             raise ValueError(f"effort is one of {', '.join(EFFORTS)}, not {effort!r}")
-        if type is None and model.origin is None:
-            raise TypeError("the type is needed, such as \"Q4_K_M\" or \"COPY\"")
+        is_sized = size is not None or bits_per_weight is not None
+        if [type is not None, size is not None, bits_per_weight is not None].count(True) > 1:
+            raise TypeError("type, size and bits_per_weight exclude each other")
+        if type is None and not is_sized and model.origin is None:
+            raise TypeError("the type is needed, such as \"Q4_K_M\" or \"COPY\", or a size")
         origin = model.origin
-        migrates = type is None and origin is not None and origin["kind"] == "legacy"
+        migrates = type is None and not is_sized and origin is not None and origin["kind"] == "legacy"
         if migrates:
             check_settings(model)
         merged = [open_adapter(adapter) for adapter in adapters]
         path = None if importance is None else os.fsencode(importance)
-        self.type = type
         self._model = model
         self._tensors: dict[str, JobTensor] | None = None
-        core = _core.quantizer(
-            model.core,
-            {
-                "type": type,
-                "imatrix": path,
-                "pure": pure,
-                "migrates": migrates,
-                "effort": EFFORTS[effort],
-                "types": types_by_name(model, types),
-                "output_type": output_type,
-                "token_embedding_type": token_embedding_type,
-                "keep_output": keep_output,
-                "allow_requantize": allow_requantize,
-                "no_fallback": not fallback,
-                "flags": (_core.QUANTIZE_KEEP_NONFINITE if keep_nonfinite else 0)
-                | (_core.QUANTIZE_KEEP_SPLIT if keep_split else 0),
-                "metadata": metadata_rows(metadata or {}, model, model.architecture or ""),
-                "prune_layers": list(prune_layers),
-                "adapters": [(adapter.core, scale) for adapter, scale in merged],
-                "split_size": bytes_in(split_size),
-                "split_tensors": split_tensors,
-            },
-        )
-        super().__init__(core, files_of(model) + ([] if path is None else [path]))
+        kept = None if losses is None else os.fsencode(losses)
+        options = {
+            "type": type,
+            "imatrix": path,
+            "pure": pure,
+            "migrates": migrates,
+            "effort": EFFORTS[effort],
+            "types": types_by_name(model, types),
+            "output_type": output_type,
+            "token_embedding_type": token_embedding_type,
+            "keep_output": keep_output,
+            "allow_requantize": allow_requantize,
+            "no_fallback": not fallback,
+            "flags": (_core.QUANTIZE_KEEP_NONFINITE if keep_nonfinite else 0)
+            | (_core.QUANTIZE_KEEP_SPLIT if keep_split else 0),
+            "metadata": metadata_rows(metadata or {}, model, model.architecture or ""),
+            "prune_layers": list(prune_layers),
+            "adapters": [(adapter.core, scale) for adapter, scale in merged],
+            "split_size": bytes_in(split_size),
+            "split_tensors": split_tensors,
+            "size": None if size is None else bytes_in(size),
+            "bits_per_weight": bits_per_weight,
+            "size_types": list(size_types),
+            "exact": exact,
+            "losses": kept,
+        }
+        with shown(progress if is_sized else False, "losses") as call:
+            core = _core.quantizer(model.core, options, threads, call)
+        super().__init__(core, files_of(model) + [one for one in (path, kept) if one is not None])
+        about = core.about()
+        if about is not None:
+            self.notes += about["notes"]
+        #: With a size: the plan for it.
+        self.size_plan: SizePlan | None = size_plan(about)
+        self.type = type if self.size_plan is None else self.size_plan.target
 
     @property
     def tensors(self) -> dict[str, JobTensor]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gufo.edits import Edit
     from gufo.given import Size
-    from gufo.jobs import Job, Metadata, QuantizeJob
+    from gufo.jobs import Job, Metadata, QuantizeJob, Types
     from gufo.progress import Progress
 
 __all__ = ["Entry", "Finding", "Findings", "Mapped", "Model", "Tensor", "Tensors", "open", "validate"]
@@ -597,7 +597,12 @@ class Model(Mapping[str, Value]):
         importance: Path | None = None,
         pure: bool = False,
         effort: str = "reference",
-        types: Mapping[str, str] | None = None,
+        size: Size | None = None,
+        bits_per_weight: float | None = None,
+        size_types: Sequence[str] = (),
+        exact: bool = False,
+        losses: Path | None = None,
+        types: Types | None = None,
         output_type: str | None = None,
         token_embedding_type: str | None = None,
         keep_output: bool = False,
@@ -620,7 +625,10 @@ class Model(Mapping[str, Value]):
         `type` is a file type ("Q4_K_M"), an element type ("MXFP4") or "COPY".  Of a folder, or a
         file of a training framework, it may also be "auto", the default: this is `gufo convert`.
         `types` gives types to tensors by regular expressions, of which the first that is found in
-        a name counts; `importance` is the path of an importance matrix; `adapters` are LoRA
+        a name counts, or names a file of such rules.  In the place of a type, `size` is that of all
+        files ("8GiB"), or `bits_per_weight` is given: losses are measured, of all rows if `exact`, and
+        those of `size_types` chosen that lose least; `losses` is the path where measurements are kept
+        for other sizes, and `Job.size_plan` the plan.  `importance` is the path of an importance matrix; `adapters` are LoRA
         adapters that are merged, each with a scale.  Either the file appears as a whole, or
         nothing does: an exception before that, KeyboardInterrupt too, leaves what was there.
 
@@ -635,6 +643,11 @@ class Model(Mapping[str, Value]):
             importance=importance,
             pure=pure,
             effort=effort,
+            size=size,
+            bits_per_weight=bits_per_weight,
+            size_types=size_types,
+            exact=exact,
+            losses=losses,
             types=types,
             output_type=output_type,
             token_embedding_type=token_embedding_type,
@@ -648,6 +661,8 @@ class Model(Mapping[str, Value]):
             keep_split=keep_split,
             split_size=split_size,
             split_tensors=split_tensors,
+            threads=threads,
+            progress=progress,
         )
         return job.run(output, replace=replace, threads=threads, memory=memory, progress=progress)
 
