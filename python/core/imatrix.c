@@ -61,7 +61,7 @@ static bool open_paths(PyObject *module, PyObject *list, imatrix_object *self)
     bool good;
 
     self->count = (size_t)PyList_Size(list);
-    self->inputs = PyMem_Calloc(self->count + 1, sizeof *self->inputs);
+    self->inputs = PyMem_Calloc(self->count + 1, sizeof(void *));
     o.paths = PyMem_Calloc(self->count + 1, sizeof *o.paths);
     good = self->inputs != NULL && o.paths != NULL;
     if (!good)

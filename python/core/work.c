@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SECOND_NS 1000000000
 #define TICK_NS 100000000
 #define POLL_NS 5000000
 #define POLLS 400 /* two seconds, for work that waits for a silent pipe */
@@ -41,6 +42,32 @@ typedef struct core_task {
     bool ends;                  /* the interpreter */
 } task;
 
+static struct timespec after(long nanoseconds)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += nanoseconds;
+    if (until.tv_nsec >= SECOND_NS) {
+        until.tv_nsec -= SECOND_NS;
+        until.tv_sec++;
+    }
+    return until;
+}
+
+/* Waits until the program has seen the first report.  Not for ever: a thread that has the GIL may wait for
+ * a lock of this work. */
+static void wait_for_answer(task *t)
+{
+    const struct timespec until = after(SECOND_NS - 1);
+
+    t->reported = t->asks = true;
+    pthread_cond_broadcast(&t->changed);
+    while (t->asks && pthread_cond_timedwait(&t->changed, &t->lock, &until) != ETIMEDOUT)
+        ;
+    t->asks = false;
+}
+
 static bool note_progress(void *context, uint64_t done, uint64_t total)
 {
     task *t = context;
@@ -49,12 +76,8 @@ static bool note_progress(void *context, uint64_t done, uint64_t total)
     pthread_mutex_lock(&t->lock);
     t->done = done;
     t->total = total;
-    if (t->waits && !t->reported && total > 0) {
-        t->reported = t->asks = true;
-        pthread_cond_broadcast(&t->changed);
-        while (t->asks)
-            pthread_cond_wait(&t->changed, &t->lock);
-    }
+    if (t->waits && !t->reported && !t->ends && total > 0)
+        wait_for_answer(t);
     stop = t->stop;
     pthread_mutex_unlock(&t->lock);
     return !stop;
@@ -76,19 +99,16 @@ static void *do_work(void *argument)
 /* Whether it has ended, after a tick at most; *done and *total are its progress. */
 static bool wait_a_tick(task *t, uint64_t *done, uint64_t *total)
 {
-    struct timespec until;
-    bool ended;
+    const struct timespec until = after(TICK_NS);
+    bool ended, late = false;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += TICK_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     pthread_mutex_lock(&t->lock);
-    while (!t->ended && !t->asks &&
-           (pthread_cond_timedwait(&t->changed, &t->lock, &until) != ETIMEDOUT || t->ends))
-        ;
+    while (!t->ended && (t->ends || (!t->asks && !late))) {
+        if (t->ends)
+            pthread_cond_wait(&t->changed, &t->lock);
+        else
+            late = pthread_cond_timedwait(&t->changed, &t->lock, &until) == ETIMEDOUT;
+    }
     ended = t->ended;
     *done = t->done;
     *total = t->total;
