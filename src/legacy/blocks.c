@@ -37,46 +37,14 @@ typedef struct nibble_layout {
     bool pairs;           /* byte i holds elements 2i and 2i + 1 */
 } nibble_layout;
 
-#define Q4_0_PAIRS        \
-    (nibble_layout)       \
-    {                     \
-        32, 4, 1, 0, true \
-    }
-#define Q4_0_HALVES        \
-    (nibble_layout)        \
-    {                      \
-        32, 4, 1, 0, false \
-    }
-#define Q4_1_PAIRS        \
-    (nibble_layout)       \
-    {                     \
-        32, 4, 2, 0, true \
-    }
-#define Q4_1_HALVES        \
-    (nibble_layout)        \
-    {                      \
-        32, 4, 2, 0, false \
-    }
-#define Q4_2_PAIRS        \
-    (nibble_layout)       \
-    {                     \
-        16, 2, 1, 0, true \
-    }
-#define Q4_3_PAIRS        \
-    (nibble_layout)       \
-    {                     \
-        16, 2, 2, 0, true \
-    }
-#define Q5_0_PAIRS        \
-    (nibble_layout)       \
-    {                     \
-        32, 2, 1, 4, true \
-    }
-#define Q5_1_PAIRS        \
-    (nibble_layout)       \
-    {                     \
-        32, 2, 2, 4, true \
-    }
+static const nibble_layout q4_0_pairs = {32, 4, 1, 0, true};
+static const nibble_layout q4_0_halves = {32, 4, 1, 0, false};
+static const nibble_layout q4_1_pairs = {32, 4, 2, 0, true};
+static const nibble_layout q4_1_halves = {32, 4, 2, 0, false};
+static const nibble_layout q4_2_pairs = {16, 2, 1, 0, true};
+static const nibble_layout q4_3_pairs = {16, 2, 2, 0, true};
+static const nibble_layout q5_0_pairs = {32, 2, 1, 4, true};
+static const nibble_layout q5_1_pairs = {32, 2, 2, 4, true};
 
 static inline float load_single(const uint8_t *at)
 {
@@ -172,31 +140,26 @@ static inline __attribute__((always_inline)) uint64_t repack_nibbles(nibble_layo
     return count;
 }
 
-#define DECODER(name, layout)                                                       \
-    static void decode_##name(const uint8_t *blocks, uint64_t count, float *values) \
-    {                                                                               \
-        decode_nibbles(layout, blocks, count, values);                              \
+#define DECODER(layout)                                                               \
+    static void decode_##layout(const uint8_t *blocks, uint64_t count, float *values) \
+    {                                                                                 \
+        decode_nibbles(layout, blocks, count, values);                                \
     }
-#define REPACKER(name, layout)                                                         \
-    static uint64_t repack_##name(const uint8_t *blocks, uint64_t count, uint8_t *out) \
-    {                                                                                  \
-        return repack_nibbles(layout, blocks, count, out);                             \
+#define BOTH_WAYS(layout)                                                                \
+    DECODER(layout)                                                                      \
+    static uint64_t repack_##layout(const uint8_t *blocks, uint64_t count, uint8_t *out) \
+    {                                                                                    \
+        return repack_nibbles(layout, blocks, count, out);                               \
     }
 
-DECODER(q4_0_pairs, Q4_0_PAIRS)
-DECODER(q4_0_halves, Q4_0_HALVES)
-DECODER(q4_1_pairs, Q4_1_PAIRS)
-DECODER(q4_1_halves, Q4_1_HALVES)
-DECODER(q4_2, Q4_2_PAIRS)
-DECODER(q4_3, Q4_3_PAIRS)
-DECODER(q5_0_pairs, Q5_0_PAIRS)
-DECODER(q5_1_pairs, Q5_1_PAIRS)
-REPACKER(q4_0_pairs, Q4_0_PAIRS)
-REPACKER(q4_0_halves, Q4_0_HALVES)
-REPACKER(q4_1_pairs, Q4_1_PAIRS)
-REPACKER(q4_1_halves, Q4_1_HALVES)
-REPACKER(q5_0_pairs, Q5_0_PAIRS)
-REPACKER(q5_1_pairs, Q5_1_PAIRS)
+BOTH_WAYS(q4_0_pairs)
+BOTH_WAYS(q4_0_halves)
+BOTH_WAYS(q4_1_pairs)
+BOTH_WAYS(q4_1_halves)
+DECODER(q4_2_pairs)
+DECODER(q4_3_pairs)
+BOTH_WAYS(q5_0_pairs)
+BOTH_WAYS(q5_1_pairs)
 
 /* ---- the others ----------------------------------------------------------------------------- */
 
@@ -258,8 +221,8 @@ static const legacy_layout layouts[] = {
     {"Q4_1", SECOND, 3, 3, 32, 24, GUFO_TYPE_Q4_1, false, decode_q4_1_halves, repack_q4_1_halves,
      2},
     {"Q4_1", THIRD, 3, 3, 32, 20, GUFO_TYPE_Q4_1, true, NULL, NULL, 0},
-    {"Q4_2", FIRST, 4, 5, 16, 10, NO, false, decode_q4_2, NULL, 0},
-    {"Q4_3", FIRST, 5, 6, 16, 12, NO, false, decode_q4_3, NULL, 0},
+    {"Q4_2", FIRST, 4, 5, 16, 10, NO, false, decode_q4_2_pairs, NULL, 0},
+    {"Q4_3", FIRST, 5, 6, 16, 12, NO, false, decode_q4_3_pairs, NULL, 0},
     {"Q5_0", FIRST, 6, 7, 32, 22, GUFO_TYPE_Q5_0, false, decode_q5_0_pairs, repack_q5_0_pairs, 0},
     {"Q5_0", SECOND | THIRD, 6, 7, 32, 22, GUFO_TYPE_Q5_0, true, NULL, NULL, 0},
     {"Q5_1", FIRST, 7, 8, 32, 24, GUFO_TYPE_Q5_1, false, decode_q5_1_pairs, repack_q5_1_pairs, 0},
@@ -338,10 +301,9 @@ gufo_status legacy_repack(const legacy_layout *layout, const uint8_t *bytes, uin
 /* ---- what is lost --------------------------------------------------------------------------- */
 
 enum {
-    PART = 2048
-}; /* elements: whole blocks of every layout, and all copies fit the nearest cache */
-
-enum { LANES = 16 };
+    PART = 2048, /* elements: whole blocks of every layout, and all copies fit the nearest cache */
+    LANES = 16,
+};
 
 /* Bits of a magnitude are in the order of magnitudes; those of infinities and NaN follow. */
 static inline int32_t magnitude_bits(float value)

@@ -107,6 +107,14 @@ typedef struct legacy_name {
         also; /* the old name of another tensor with the same numbers, written before; NULL: none */
 } legacy_name;
 
+#define ROW(...)    \
+    {               \
+        __VA_ARGS__ \
+    }
+/* A tensor as it is, and one that goes. */
+#define NAME(old, shape_) .old_name = old, .shape = shape_
+#define DROPPED(old) .old_name = old, .shape = "?", .order = ORDER_DROP, .need = OPTIONAL
+
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 typedef enum legacy_source {
@@ -129,6 +137,9 @@ typedef struct legacy_key {
     const char *text;
     const char *why; /* of an assumed one */
 } legacy_key;
+
+/* The beginning of a row. */
+#define LEGACY_KEY(key_, type_, from_) .key = "{arch}." key_, .type = type_, .from = from_
 
 /* A size of model of which more is known than of its family: by the header's numbers. */
 typedef struct legacy_size {
