@@ -114,7 +114,7 @@ static gufo_vocab *open_text(gufo_str json, const char *label)
     return v;
 }
 
-/* ---- delivered pipelines -------------------------------------------------------------------- */
+/* ---- pipelines in files ---------------------------------------------------------------------- */
 
 static gufo_str text_of(const json_t *value)
 {
@@ -156,23 +156,36 @@ static void check_pipeline(const char *parent, const char *name)
     free(cases);
 }
 
-static void test_delivered(void **state)
+static void check_pipelines(path_text path, size_t least)
 {
-    path_text path = need_shared("data/tokenizer-json");
     DIR *list = opendir(path.text);
     const struct dirent *entry;
     size_t count = 0;
 
-    (void)state;
-    assert_non_null(list);
+    check(list != NULL, "%s does not open", path.text);
     while ((entry = readdir(list)) != NULL) {
-        if (entry->d_name[0] == '.')
+        if (strchr(entry->d_name, '.') != NULL)
             continue;
         check_pipeline(path.text, entry->d_name);
         count++;
     }
     closedir(list);
-    check(count >= 75, "%zu pipelines", count);
+    check(count >= least, "%s: %zu pipelines", path.text, count);
+}
+
+/* Small vocabularies (pipelines/make.js). */
+static void test_small(void **state)
+{
+    const char *source = getenv("GUFO_SOURCE");
+
+    (void)state;
+    check_pipelines(path_join(source != NULL ? source : ".", "tests/text/pipelines"), 4);
+}
+
+static void test_delivered(void **state)
+{
+    (void)state;
+    check_pipelines(need_shared("data/tokenizer-json"), 75);
 }
 
 /* ---- pipelines of our own ------------------------------------------------------------------- */
@@ -282,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own),
+        cmocka_unit_test(test_small),
         cmocka_unit_test(test_delivered),
     };
 
