@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import io
 import json
@@ -10,17 +11,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-import gguf  # noqa: F401 (before the reference package: its scripts are to find this one)
 import gufo
 from gufo.scripts import (gguf_convert_endian, gguf_dump, gguf_editor_gui, gguf_hash, gguf_new_metadata,
                           gguf_set_metadata)
 
+importlib.import_module("gguf")  # before the reference package: its scripts are to find this one
 Q4_K, BF16 = gufo.GGMLQuantizationType.Q4_K, gufo.GGMLQuantizationType.BF16
 
 

@@ -12,7 +12,7 @@ import os
 import secrets
 import stat
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Sequence
 
 
 class OutputFile(io.BufferedWriter):
