@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tables import from_arguments
+from tables import Registry, from_arguments
 
 HEAD = '''\
 # Made of the registry by python/generate/writer_methods.py.
@@ -27,11 +27,8 @@ class WriterMethods:
 
     if TYPE_CHECKING:
         def add_array(self, key: str, val: Sequence[Any]) -> None: ...
-        def add_bool(self, key: str, val: bool) -> None: ...
-        def add_float32(self, key: str, val: float) -> None: ...
-        def add_int32(self, key: str, val: int) -> None: ...
+        def add_key_value(self, key: str, val: Any, vtype: GGUFValueType) -> None: ...
         def add_string(self, key: str, val: str) -> None: ...
-        def add_uint32(self, key: str, val: int) -> None: ...
 '''
 FIELDS = {"-": ("", ""), "arch": ("", ".format(arch=self.arch)"),
           "id": ("source_id: int, ", ".format(id=source_id)")}
@@ -42,6 +39,17 @@ BODIES = {
     "either": "        add: Any = self.add_{type} if isinstance({parameter}, int) else self.add_array\n"
               "        add({key}, {parameter})\n",
 }
+
+VALUE = """
+    def add_{name}(self, key: str, val: {hint}) -> None:
+        self.add_key_value(key, val, GGUFValueType.{member})
+"""
+
+
+def of_value(member: str) -> str:
+    """The method that adds a number with this type."""
+    hint = "bool" if member == "BOOL" else "float" if member.startswith("FLOAT") else "int"
+    return VALUE.format(name=member.lower(), hint=hint, member=member)
 
 
 class Row(NamedTuple):
@@ -61,12 +69,13 @@ class Row(NamedTuple):
                 f"{body}")
 
 
-def module(table: list[list[str]]) -> str:
-    methods = [Row(*row) for row in table]
-    enums = sorted(["Keys"] + [row.hint for row in methods if row.kind == "member"])
-    return HEAD.format(enums=", ".join(enums)) + "".join(row.source() for row in methods)
+def module(registry: Registry) -> str:
+    values = [row[0] for row in registry.enums["GGUFValueType"] if row[0] not in ("ARRAY", "STRING")]
+    methods = [Row(*row) for row in registry.writer_methods]
+    enums = sorted(["GGUFValueType", "Keys"] + [row.hint for row in methods if row.kind == "member"])
+    return HEAD.format(enums=", ".join(enums)) + "".join(map(of_value, values)) + "".join(row.source() for row in methods)
 
 
 if __name__ == "__main__":
     registry, out = from_arguments()
-    out.write_text(module(registry.writer_methods), encoding="utf-8")
+    out.write_text(module(registry), encoding="utf-8")

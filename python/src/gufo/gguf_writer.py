@@ -135,39 +135,6 @@ class GGUFWriter(WriterMethods):
                            key, val, vtype.name)
         self.kv_data[0][key] = GGUFValue(val, vtype, sub_type)
 
-    def add_uint8(self, key: str, val: int) -> None:
-        self.add_key_value(key, val, GGUFValueType.UINT8)
-
-    def add_int8(self, key: str, val: int) -> None:
-        self.add_key_value(key, val, GGUFValueType.INT8)
-
-    def add_uint16(self, key: str, val: int) -> None:
-        self.add_key_value(key, val, GGUFValueType.UINT16)
-
-    def add_int16(self, key: str, val: int) -> None:
-        self.add_key_value(key, val, GGUFValueType.INT16)
-
-    def add_uint32(self, key: str, val: int) -> None:
-        self.add_key_value(key, val, GGUFValueType.UINT32)
-
-    def add_int32(self, key: str, val: int) -> None:
-        self.add_key_value(key, val, GGUFValueType.INT32)
-
-    def add_uint64(self, key: str, val: int) -> None:
-        self.add_key_value(key, val, GGUFValueType.UINT64)
-
-    def add_int64(self, key: str, val: int) -> None:
-        self.add_key_value(key, val, GGUFValueType.INT64)
-
-    def add_float32(self, key: str, val: float) -> None:
-        self.add_key_value(key, val, GGUFValueType.FLOAT32)
-
-    def add_float64(self, key: str, val: float) -> None:
-        self.add_key_value(key, val, GGUFValueType.FLOAT64)
-
-    def add_bool(self, key: str, val: bool) -> None:
-        self.add_key_value(key, val, GGUFValueType.BOOL)
-
     def add_string(self, key: str, val: str) -> None:
         """Adds a text; an empty one adds nothing."""
         if val:
