@@ -126,6 +126,13 @@ def test_progress_bars(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
         assert call is print
 
 
+def test_title_leaves_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    title = "a-rather-long-name-Q4_K_M.gguf"
+    for columns, expected in [("40", "a-rath…M.gguf"), ("120", title), ("1", "a-ra…guf")]:
+        monkeypatch.setenv("COLUMNS", columns)
+        assert gufo.progress.shortened(title) == expected
+
+
 def test_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     monkeypatch.setattr(gufo.progress, "is_watched", lambda: True)

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from gufo.models import Findings, Model, Tensor
     from gufo.text import Tokens
 
-# Of the picture and of a letter in it, in pixels, on a page that is wide enough.
-MAP_WIDTH, LETTER = 980, 7.4
 MOST_LAYERS, MOST_ROLES, MOST_ROWS, MOST_TEXT, MOST_TOKENS = 256, 64, 500, 160, 2000
 
 # Text and lines have the colours of the page, so that light and dark pages are both right; coloured areas have
-# dark text.
+# dark text.  A name that is wider than its place in the picture goes to a second line, which is not shown.
 STYLE = """<style>
 .gufo{font:13px/1.45 system-ui,sans-serif;max-width:72rem;color:inherit}
 .gufo h4{font-size:15px;margin:0 0 .15rem;overflow-wrap:anywhere}
@@ -42,6 +40,9 @@ white-space:nowrap;text-align:center;background:none;color:inherit;font-size:10.
 .gufo .gufo-map td.gufo-axis{text-align:left;opacity:.65;height:14px;line-height:14px;font-size:10px;
 border-left:1px solid rgba(128,128,128,.5)}
 .gufo .gufo-map td.gufo-cell{color:#10151c;padding:0;border-radius:3px;box-shadow:inset 0 0 0 .5px rgba(0,0,0,.25)}
+.gufo .gufo-map td div{display:flex;flex-wrap:wrap;justify-content:center;height:inherit;overflow:hidden}
+.gufo .gufo-map td.gufo-axis div{justify-content:start}
+.gufo .gufo-map td div::before{content:"";height:100%}
 .gufo .gufo-bar{display:flex;height:16px;border-radius:4px;overflow:hidden;margin:.45rem 0 .25rem}
 .gufo .gufo-key{display:inline-block;margin:0 .9rem .1rem 0;white-space:nowrap}
 .gufo .gufo-key i{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.35em;
@@ -183,25 +184,22 @@ def runs(row: dict[int, Cell], layers: list[int]) -> Iterable[tuple[list[int], C
             start = end
 
 
-def run_cell(
-    run: list[int], cell: Cell | None, row: dict[int, Cell], role: str, layers: int
-) -> str:
+def run_cell(run: list[int], cell: Cell | None, row: dict[int, Cell], role: str) -> str:
     if cell is None:
         return f'<td colspan="{len(run)}"></td>'
     size = sum(row[layer].size for layer in run)
     where = f"layer {run[0]}" if len(run) == 1 else f"layers {run[0]} to {run[-1]}"
     hint = f"{safe(role)}, {where}: {safe(cell.type)}, {cell.bits:.3g} bits, {size_text(size)}"
-    fits = len(run) / layers * MAP_WIDTH >= LETTER * len(cell.type)
     return (
         f'<td class="gufo-cell" colspan="{len(run)}" style="background:{color(cell.bits)}" '
-        f'title="{hint}">{safe(cell.type, 12) if fits else ""}</td>'
+        f'title="{hint}"><div>{safe(cell.type, 12)}</div></td>'
     )
 
 
 def axis(layers: list[int]) -> str:
     step = max(1, math.ceil(len(layers) / 16))
     groups = [layers[i : i + step] for i in range(0, len(layers), step)]
-    ticks = (f'<td class="gufo-axis" colspan="{len(group)}">{group[0]}</td>' for group in groups)
+    ticks = (f'<td class="gufo-axis" colspan="{len(group)}"><div>{group[0]}</div></td>' for group in groups)
     return f'<tr><th class="gufo-quiet">layer</th>{"".join(ticks)}</tr>'
 
 
@@ -212,7 +210,7 @@ def layer_map(roles: dict[str, dict[int, Cell]]) -> str:
     shown = layers[:MOST_LAYERS]
     lines = []
     for role, row in list(roles.items())[:MOST_ROLES]:
-        cells = "".join(run_cell(run, cell, row, role, len(shown)) for run, cell in runs(row, shown))
+        cells = "".join(run_cell(run, cell, row, role) for run, cell in runs(row, shown))
         lines.append(f'<tr><th title="{safe(role)}">{safe(role, 40)}</th>{cells}</tr>')
     left = [
         f"{len(layers) - len(shown)} more layers" if len(layers) > len(shown) else "",

@@ -5,6 +5,7 @@ tqdm is installed and somebody looks (a terminal, a notebook)."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,12 @@ def tqdm_class(wanted: bool) -> Any:
     return tqdm
 
 
+def shortened(title: str) -> str:
+    """What leaves room for numbers beside it: tqdm cuts them off a line that is too long."""
+    most = max(8, shutil.get_terminal_size().columns // 3)
+    return title if len(title) <= most else f"{title[: most // 2]}…{title[most // 2 + 1 - most :]}"
+
+
 @contextmanager
 def shown(progress: Progress, title: str) -> Iterator[Call | None]:
     """The function that the work calls, or None."""
@@ -39,7 +46,7 @@ def shown(progress: Progress, title: str) -> Iterator[Call | None]:
     if bar_class is None:
         yield None
         return
-    bar = bar_class(desc=title, unit="B", unit_scale=True, unit_divisor=1000, leave=False, delay=0.5)
+    bar = bar_class(desc=shortened(title), unit="B", unit_scale=True, unit_divisor=1000, leave=False, delay=0.5)
 
     def move(done: int, total: int) -> None:
         bar.total = total
