@@ -59,9 +59,11 @@ add_kernels(portable)
 if(NOT GUFO_VECTOR_KERNELS)
     message(STATUS "codec: plain C only")
 elseif(GUFO_X86_64)
-    add_kernels(avx2 -mavx2 -mfma -mf16c)
+    # -O2 also where everything else is built with less (python/setup.py).
+    set(vector_optimization $<$<CONFIG:Release>:-O2>)
+    add_kernels(avx2 ${vector_optimization} -mavx2 -mfma -mf16c)
     # Without optimisation gcc's intrinsics are macros, and these warn.
-    add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512
+    add_kernels(avx512 ${vector_optimization} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512
         -Wno-sign-conversion)
     list(APPEND kernel_definitions GUFO_HAVE_X86_KERNELS)
 elseif(GUFO_AARCH64)

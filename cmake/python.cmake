@@ -1,7 +1,8 @@
 # The Python package: the extension gufo._core with the libraries inside, and the package around it as BUILD/python/gufo,
 # for PYTHONPATH=BUILD/python.  python/setup.py packages what is there.
 #
-# The build for a wheel has no tests and no libraries for others; with GUFO_MINIMAL the extension has libgufo alone.
+# The build for a wheel has no tests and no libraries for others; with GUFO_MINIMAL the extension has the reader and the
+# codec alone.
 
 if(NOT GUFO_PYTHON)
     return()
@@ -29,6 +30,28 @@ set(python_folder ${PROJECT_BINARY_DIR}/python)
 # ---- extension ----------------------------------------------------------------------------------
 
 file(GLOB python_core_sources CONFIGURE_DEPENDS python/core/*.c)
+# The reader and the codec, and what is built beside them; the sources of other parts are left out.
+set(python_features "")
+if(NOT GUFO_MINIMAL)
+    set(python_features jobs)
+endif()
+foreach(room digest template text import)
+    if(TARGET gufo_${room}_internal)
+        list(APPEND python_features ${room})
+    endif()
+endforeach()
+set(python_jobs_parts job quantize size forms write imatrix edit compare estimate)
+set(python_digest_parts digest)
+set(python_template_parts template)
+set(python_text_parts text)
+set(python_import_parts convert)
+foreach(feature jobs digest template text import)
+    if(NOT feature IN_LIST python_features)
+        foreach(part IN LISTS python_${feature}_parts)
+            list(REMOVE_ITEM python_core_sources ${PROJECT_SOURCE_DIR}/python/core/${part}.c)
+        endforeach()
+    endif()
+endforeach()
 if(GUFO_SANITIZE) # no Python without sanitizers loads it: a program that is Python and has it built in
     add_executable(gufo_python_core ${python_core_sources} python/tests/embedded.c)
     set_target_properties(gufo_python_core PROPERTIES OUTPUT_NAME python3_with_gufo
@@ -45,11 +68,12 @@ endif()
 set_target_properties(gufo_python_core PROPERTIES GUFO_NOT_COUNTED ON)
 target_include_directories(gufo_python_core SYSTEM PRIVATE ${python_include})
 target_link_libraries(gufo_python_core PRIVATE gufo_flags Threads::Threads)
-foreach(room import text template digest)
-    if(TARGET gufo_${room}_internal)
-        string(TOUPPER CORE_${room} definition)
-        target_compile_definitions(gufo_python_core PRIVATE ${definition})
-        target_link_libraries(gufo_python_core PRIVATE gufo_${room}_internal)
+list(REVERSE python_features) # a library needs those before it
+foreach(feature IN LISTS python_features)
+    string(TOUPPER CORE_HAS_${feature} definition)
+    target_compile_definitions(gufo_python_core PRIVATE ${definition})
+    if(TARGET gufo_${feature}_internal)
+        target_link_libraries(gufo_python_core PRIVATE gufo_${feature}_internal)
     endif()
 endforeach()
 target_link_libraries(gufo_python_core PRIVATE gufo_internal)

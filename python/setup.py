@@ -1,7 +1,6 @@
 """Builds the package with cmake, and packages what it has built.
 
-GUFO_MINIMAL=1 in the environment: libgufo alone (no vocabularies, chat templates and other formats),
-which needs nothing but a compiler and cmake.  CMAKE_ARGS: further arguments for cmake.
+GUFO_MINIMAL=1 in the environment: the reader and the codec alone, which need nothing but a compiler and cmake.  CMAKE_ARGS: further arguments for cmake.
 """
 
 import os
@@ -42,8 +41,11 @@ class BuildWithCMake(build_ext):
             "GUFO_BUILD_TESTS": "OFF",
             "GUFO_BUILD_EXAMPLES": "OFF",
             "GUFO_LIBRARIES": "OFF",
-            "GUFO_MINIMAL": "ON" if os.environ.get("GUFO_MINIMAL", "0") not in ("", "0") else "OFF",
         }
+        if os.environ.get("GUFO_MINIMAL", "0") not in ("", "0"):
+            options |= {"GUFO_MINIMAL": "ON", "GUFO_ROOMS": "base;codec;format;schema"}
+            # What a reader and processors of the last ten years need of the rest is soon compiled.
+            options |= {"CMAKE_C_FLAGS_RELEASE": "-O1 -DNDEBUG"}
         arguments = [f"-D{name}={value}" for name, value in options.items()]
         arguments += shlex.split(os.environ.get("CMAKE_ARGS", ""))
         subprocess.run(["cmake", "-S", ROOT, "-B", build, *arguments], check=True)

@@ -1,10 +1,10 @@
 /* What is wrong with a model, or with a file that cannot be opened, as a list of dicts. */
 #include "core.h"
 
-#ifdef CORE_TEXT
+#ifdef CORE_HAS_TEXT
 #include <gufo/vocab.h>
 #endif
-#ifdef CORE_TEMPLATE
+#ifdef CORE_HAS_TEMPLATE
 #include <gufo/template.h>
 #endif
 
@@ -89,10 +89,10 @@ static gufo_status check(const gufo_model *model, gufo_level level, core_finding
     gufo_status status;
 
     options.path = gufo_model_name(model);
-#ifdef CORE_TEMPLATE
+#ifdef CORE_HAS_TEMPLATE
     options.judge = gufo_template_lint;
 #endif
-#ifdef CORE_TEXT
+#ifdef CORE_HAS_TEXT
     options.tokenizer_json = gufo_tokenizer_json_tokens;
 #endif
     status = gufo_model_facts(model).is_made

@@ -2,8 +2,6 @@
 #include "fields.h"
 #include "given.h"
 
-#ifdef CORE_IMPORT
-
 #include <gufo/import.h>
 
 #include <fcntl.h>
@@ -263,9 +261,3 @@ static int set_up(PyObject *module)
 }
 
 const core_part core_part_convert = {functions, set_up};
-
-#else
-
-const core_part core_part_convert = {NULL, NULL};
-
-#endif

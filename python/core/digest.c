@@ -1,8 +1,6 @@
 /* Hashes of tensors, and manifests of them. */
 #include "fields.h"
 
-#ifdef CORE_DIGEST
-
 #include <gufo/digest.h>
 
 #include <stdlib.h>
@@ -228,9 +226,3 @@ static PyMethodDef functions[] = {
 };
 
 const core_part core_part_digest = {functions, NULL};
-
-#else
-
-const core_part core_part_digest = {NULL, NULL};
-
-#endif

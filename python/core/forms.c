@@ -4,7 +4,7 @@
 
 #include <gufo/edit.h>
 
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
 #include <gufo/import.h>
 #endif
 
@@ -17,7 +17,7 @@ typedef struct forming {
     gufo_split_options split;
     gufo_endian_options endian;
     gufo_strip_options strip;
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
     gufo_export_options export;
 #endif
     gufo_str *kept; /* names of tensors, in order */
@@ -37,7 +37,7 @@ static const field form_fields[] = {
     {"metadata_alone", FIELD_BOOL, offsetof(forming, split.metadata_alone)},
     {"byte_order", FIELD_UINT, offsetof(forming, endian.order)},
     {"vocabulary_only", FIELD_BOOL, offsetof(forming, strip.vocabulary_only)},
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
     {"format", FIELD_UINT, offsetof(forming, export.format)},
     {"dtype", FIELD_TYPE, offsetof(forming, export.dtype)},
     {"shard_size", FIELD_U64, offsetof(forming, export.shard_size)},
@@ -64,7 +64,7 @@ static gufo_job *strip(const forming *f, gufo_error *error)
     return gufo_job_strip(f->input, &f->strip, error);
 }
 
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
 static gufo_job *export(const forming *f, gufo_error *error)
 {
     return gufo_export_job(f->input, &f->export, error);
@@ -75,7 +75,7 @@ static const form forms[] = {{"split", split},
                              {"merge", merge},
                              {"endian", endian},
                              {"strip", strip},
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
                              {"export", export},
 #endif
                              {0}};

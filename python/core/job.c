@@ -3,7 +3,7 @@
 
 #include "fields.h"
 
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
 #include <gufo/import.h>
 #endif
 
@@ -118,7 +118,7 @@ static PyObject *job_notes(PyObject *object, PyObject *none)
         if (text != NULL && fields_add(list, core_message(text)) < 0)
             Py_CLEAR(list);
     }
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
     for (uint64_t i = 0; list != NULL && gufo_export_warning_at(job, i) != NULL; i++)
         if (fields_add(list, core_message(gufo_export_warning_at(job, i))) < 0)
             Py_CLEAR(list);

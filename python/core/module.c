@@ -17,18 +17,21 @@ static const core_part *const parts[] = {
     NULL,
 };
 
-/* What the extension is built with, beside libgufo. */
+/* What the extension is built with, beside the reader and the codec. */
 static const char *const features[] = {
-#ifdef CORE_DIGEST
+#ifdef CORE_HAS_DIGEST
     "digest",
 #endif
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
     "import",
 #endif
-#ifdef CORE_TEMPLATE
+#ifdef CORE_HAS_JOBS
+    "jobs",
+#endif
+#ifdef CORE_HAS_TEMPLATE
     "template",
 #endif
-#ifdef CORE_TEXT
+#ifdef CORE_HAS_TEXT
     "text",
 #endif
     NULL,

@@ -4,7 +4,7 @@
 #include "job.h"
 #include "size.h"
 
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
 #include <gufo/import.h>
 #endif
 
@@ -182,7 +182,7 @@ static gufo_status refuse_type(const char *type, gufo_error *error)
 /* What training frameworks have becomes what `gufo convert` makes of it. */
 static bool plan_import(plan *p, gufo_error *error)
 {
-#ifdef CORE_IMPORT
+#ifdef CORE_HAS_IMPORT
     gufo_import *import = (gufo_import *)gufo_model_import(p->input);
 
     if (import == NULL)

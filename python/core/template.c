@@ -1,8 +1,6 @@
 /* Chat templates. */
 #include "fields.h"
 
-#ifdef CORE_TEMPLATE
-
 #include "gufo/template.h"
 
 typedef struct rendering {
@@ -121,9 +119,3 @@ static PyMethodDef functions[] = {
 };
 
 const core_part core_part_template = {functions, NULL};
-
-#else
-
-const core_part core_part_template = {NULL, NULL};
-
-#endif

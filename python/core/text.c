@@ -1,8 +1,6 @@
 /* Vocabularies: text to ids and back. */
 #include "fields.h"
 
-#ifdef CORE_TEXT
-
 #include "gufo/text.h"
 
 #include <string.h>
@@ -500,9 +498,3 @@ static int set_up(PyObject *module)
 }
 
 const core_part core_part_text = {functions, set_up};
-
-#else
-
-const core_part core_part_text = {NULL, NULL};
-
-#endif

@@ -285,13 +285,6 @@ def test_migrate(seeds: Path, tmp_path: Path) -> None:
     assert same > 10 or not COMMAND.exists()
 
 
-@pytest.mark.skipif("import" in gufo._core.features, reason="not a minimal build")
-def test_folder_needs_a_library(tmp_path: Path) -> None:
-    for call in (lambda: gufo.open(tmp_path), lambda: gufo.convert(tmp_path, tmp_path / "out.gguf")):
-        with pytest.raises(gufo.Error, match="training frameworks"):
-            call()
-
-
 @needs_import
 def test_known(seeds: Path, tmp_path: Path) -> None:
     """What a file lacks, a program may say."""

@@ -328,7 +328,7 @@ def test_any_bytes(data: bytes) -> None:
 # ---- where bytes are -----------------------------------------------------------------------------
 
 
-def test_mapping(path: Path, tmp_path: Path) -> None:
+def test_map(path: Path, tmp_path: Path) -> None:
     files = gufo.open(path).split(tmp_path / "part", tensors=8).files
     with gufo.open(files[0].path) as model:
         for number, file in enumerate(files):

@@ -126,6 +126,7 @@ def diff(
     >>> [difference.key for difference in gufo.diff(path, other).entries]
     ['general.name', 'general.quantization_version', 'general.file_type']
     """
+    models.need("comparisons")
     pair = [one if isinstance(one, Model) else models.open(one) for one in (a, b)]
     flags = _core.COMPARE_VALUES if values else 0
     with shown(progress, "diff") as call:

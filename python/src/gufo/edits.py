@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gufo import _core
 from gufo.given import typed
-from gufo.models import ARRAY, Findings, Path, Value, bytes_of, text_of
+from gufo.models import ARRAY, Findings, Path, Value, bytes_of, need, text_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -81,6 +81,7 @@ class Edit(MutableMapping[str, Value]):
     """
 
     def __init__(self, path: Path, *, model: Model | None = None, **options: Any) -> None:
+        need("edits")
         self.path = os.fsdecode(path)
         self._model = model
         self._options = options
@@ -343,4 +344,5 @@ def recover(path: Path) -> str:
     >>> gufo.recover(copy)
     'nothing'
     """
+    need("edits")
     return str(_core.edit_recover(os.fsencode(path)))

@@ -139,6 +139,7 @@ def estimate(
     >>> gufo.estimate(model, type_k="F32").host.kv_bytes > gufo.estimate(model).host.kv_bytes
     True
     """
+    models.need("estimates")
     sizes = None if isinstance(devices, int) else [bytes_in(size) for size in devices]
     if flash_attention not in FLASH_ATTENTION:
         raise ValueError("flash_attention is True, False or None")

@@ -97,8 +97,7 @@ class Verification:
 
 
 def opened(source: Any) -> Model:
-    if "digest" not in _core.features:
-        raise models.missing("hashes")
+    models.need("hashes")
     return source if isinstance(source, Model) else models.open(source)
 
 

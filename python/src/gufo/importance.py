@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gufo import _core
 from gufo.jobs import Job
-from gufo.models import Path, text_of
+from gufo.models import Path, need, text_of
 from gufo.progress import Progress
 
 if TYPE_CHECKING:
@@ -114,5 +114,6 @@ def imatrix(source: Path | Sequence[Path]) -> Imatrix:
     >>> gufo.imatrix([matrix, matrix]).counts("output.weight")[0]
     8.0
     """
+    need("importance matrices")
     several = [source] if isinstance(source, (str, bytes, os.PathLike)) else source
     return Imatrix(_core.imatrix([os.fsencode(path) for path in several]))

@@ -339,6 +339,7 @@ class QuantizeJob(Job):
         threads: int = 0,
         progress: Progress = None,
     ) -> None:
+        models.need("quantizing, splitting and the like")
         if effort not in EFFORTS:
             raise ValueError(f"effort is one of {', '.join(EFFORTS)}, not {effort!r}")
         is_sized = size is not None or bits_per_weight is not None
@@ -432,35 +433,39 @@ class QuantizeJob(Job):
 EXPORTS = ("safetensors", "npz")  # gufo_export_format
 
 
+def formed(model: Model, form: str, options: dict[str, Any]) -> Job:
+    models.need("quantizing, splitting and the like")
+    return Job(_core.form(model.core, form, options), files_of(model))
+
+
 def split(model: Model, size: Size, tensors: int, metadata_alone: bool) -> Job:
     options = {"size": bytes_in(size), "tensors": tensors, "metadata_alone": metadata_alone}
-    return Job(_core.form(model.core, "split", options), files_of(model))
+    return formed(model, "split", options)
 
 
 def merge(model: Model) -> Job:
-    return Job(_core.form(model.core, "merge", {}), files_of(model))
+    return formed(model, "merge", {})
 
 
 def endian(model: Model, byte_order: str) -> Job:
     if byte_order not in models.BYTE_ORDERS:
         raise ValueError(f"byte_order is one of {', '.join(models.BYTE_ORDERS)}, not {byte_order!r}")
     options = {"byte_order": models.BYTE_ORDERS.index(byte_order)}
-    return Job(_core.form(model.core, "endian", options), files_of(model))
+    return formed(model, "endian", options)
 
 
 def strip(model: Model, keep: Iterable[str], vocabulary_only: bool) -> Job:
     names = [model.tensors[name].name for name in keep]
     options = {"keep": list(map(bytes_of, names)), "vocabulary_only": vocabulary_only}
-    return Job(_core.form(model.core, "strip", options), files_of(model))
+    return formed(model, "strip", options)
 
 
 def export(model: Model, format: str, dtype: str | None, shard_size: Size) -> Job:
-    if "import" not in _core.features:
-        raise models.missing("models of training frameworks")
+    models.need("models of training frameworks, which folders are")
     if format not in EXPORTS:
         raise ValueError(f"format is one of {', '.join(EXPORTS)}, not {format!r}")
     options = {"format": EXPORTS.index(format), "dtype": dtype, "shard_size": bytes_in(shard_size)}
-    return Job(_core.form(model.core, "export", options), files_of(model))
+    return formed(model, "export", options)
 
 
 # ---- models in other formats ---------------------------------------------------------------------
@@ -502,8 +507,7 @@ def convert(
     >>> gufo.open(folder / "converted.gguf").architecture
     'llama'
     """
-    if "import" not in _core.features:
-        raise models.missing("models of training frameworks")
+    models.need("models of training frameworks, which folders are")
     found = models.foreign(source)
     kind = found[0] if found else "checkpoint"
     lent = vocabulary if vocabulary is None or isinstance(vocabulary, Model) else models.open(vocabulary)

@@ -56,11 +56,27 @@ def bytes_of(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
-def missing(what: str) -> _core.Error:
-    """What the build lacks."""
-    error = _core.Error(f"gufo was built without {what}: build it without GUFO_MINIMAL")
-    error.code, error.message = "type", str(error)
-    return error
+# What a build may lack, and the feature of the extension that it needs.
+PARTS = {
+    "chat templates": "template",
+    "comparisons": "jobs",
+    "edits": "jobs",
+    "estimates": "jobs",
+    "gufo.write": "jobs",
+    "hashes": "digest",
+    "importance matrices": "jobs",
+    "models of training frameworks, which folders are": "import",
+    "quantizing, splitting and the like": "jobs",
+    "tokenizers": "text",
+}
+
+
+def need(part: str) -> None:
+    """Raises Error where the build lacks a part."""
+    if PARTS[part] not in _core.features:
+        error = _core.Error(f"gufo was built without {part}: build it without GUFO_MINIMAL")
+        error.code, error.message = "type", str(error)
+        raise error
 
 
 # ---- entries -------------------------------------------------------------------------------------
@@ -945,8 +961,7 @@ def open(
         | (0 if mapped else _core.OPEN_NO_MAP)
     )
     if is_path(source) and os.path.isdir(source):
-        if "import" not in _core.features:
-            raise missing("models of training frameworks, which a folder is")
+        need("models of training frameworks, which folders are")
         return open_folder(source) if lenient else open_foreign(source, "checkpoint")
     if isinstance(source, list):
         return Model(_core.open([content_of(one) for one in source], flags=flags, name=name), source)

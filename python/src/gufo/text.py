@@ -320,8 +320,7 @@ class Tokenizer:
         return self.encode(text, add_special=False, parse_special=True) if tokenize else text
 
     def _template(self, wanted: str | None, tools: object) -> str:
-        if "template" not in _core.features:
-            raise models.missing("chat templates")
+        models.need("chat templates")
         if wanted is not None:
             return self.chat_templates.get(wanted, wanted)
         if tools and "tool_use" in self.chat_templates:
@@ -373,8 +372,7 @@ def tokenizer(
     >>> gufo.tokenizer(path).special["bos"]
     1
     """
-    if "text" not in _core.features:
-        raise models.missing("tokenizers")
+    models.need("tokenizers")
     if rules not in RULES:
         raise ValueError(f"rules is one of {', '.join(RULES)}, not {rules!r}")
     if not isinstance(source, Model) and models.is_path(source) and rules in ("any", "huggingface"):

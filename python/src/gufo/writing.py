@@ -14,7 +14,7 @@ from typing import Any
 
 from gufo import _core
 from gufo.given import metadata_rows
-from gufo.models import DTYPES, Model, Path, Tensor, bytes_of
+from gufo.models import DTYPES, Model, Path, Tensor, bytes_of, need
 from gufo.progress import Progress, shown
 
 __all__ = ["write"]
@@ -89,6 +89,7 @@ def write(
     >>> gufo.diff(model, folder / "new.gguf").same
     True
     """
+    need("gufo.write")
     source = metadata.core if isinstance(metadata, Model) else None
     architecture = str(metadata.get("general.architecture", "")) if source is None else ""
     entries = [] if source else metadata_rows(metadata, None, architecture)
