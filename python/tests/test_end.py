@@ -142,3 +142,42 @@ def test_closing_while_calls_run(folder: Path) -> None:
         for thread in threads:
             thread.join()
         assert all("closed" in str(error) for error in failed)
+
+
+@pytest.mark.skipif("text" not in gufo._core.features, reason="a minimal build")
+def test_one_tokenizer_in_threads() -> None:
+    tokenizer = gufo.tokenizer(making.llama())
+    texts = ["ab a" * count for count in (1, 300, 30000)]
+    expected = [list(tokenizer.encode(text)) for text in texts]
+    failed: list[str] = []
+
+    def work() -> None:
+        for _ in range(5):
+            for text, ids in zip(texts, expected):
+                if list(tokenizer.encode(text)) != ids or tokenizer.count(text) != len(ids):
+                    failed.append(text)
+                tokenizer.decode(ids)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+def test_one_call_at_a_time(folder: Path) -> None:
+    (folder / "model.gguf").write_bytes(making.llama())
+    model = gufo.open(folder / "model.gguf")
+    job = model.plan("F16")
+    said: list[str] = []
+
+    def again(done: int, total: int) -> None:
+        for call in (lambda: job.run(folder / "other.gguf"), lambda: job.outputs("x"), lambda: job.tensors, model.close):
+            with pytest.raises((RuntimeError, BufferError)) as error:
+                call()
+            said.append(str(error.value))
+
+    job.run(folder / "out.gguf", progress=again)
+    assert set(said) == {"the job is in use", said[3]} and "still use its data" in said[3]
+    model.close()
