@@ -184,3 +184,15 @@ def imatrix(rows: list[tuple[str, int]], text: str = "a.txt") -> bytes:
 def matrices(layers: int = 2, width: int = 32) -> list[tuple[str, int]]:
     """Tensors of two dimensions of `llama`, and their columns."""
     return [(name, dims[0]) for name, dims in shapes(layers, width, 265) if len(dims) == 2]
+
+
+def adapter(width: int = 32, rank: int = 4) -> bytes:
+    """A LoRA adapter of one tensor of `llama`."""
+    chance = np.random.default_rng(1)
+    a, b = (chance.standard_normal(shape).astype("<f4") for shape in ((rank, width), (width, rank)))
+    entries: Entries = [
+        ("general.architecture", "string", "llama"), ("general.type", "string", "adapter"),
+        ("adapter.type", "string", "lora"), ("adapter.lora.alpha", "float32", 8.0),
+    ]  # fmt: skip
+    name = "blk.0.attn_q.weight"
+    return gguf(entries, [(name + ".lora_a", 0, [width, rank], a.tobytes()), (name + ".lora_b", 0, [rank, width], b.tobytes())])

@@ -39,6 +39,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with gufo.open("model.gguf") as model:
         model.quantize("small.gguf", "Q8_0")
     making.checkpoint(Path("checkpoint"))
+    Path("lora.gguf").write_bytes(making.adapter(width=256))
     Path("imatrix.gguf").write_bytes(making.imatrix(making.matrices(width=256)))
 
 

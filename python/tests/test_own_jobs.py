@@ -304,3 +304,23 @@ def test_known(seeds: Path, tmp_path: Path) -> None:
     with pytest.raises(gufo.Error, match="bad key"):
         gufo.convert(checkpoint, tmp_path / "d.gguf", no_vocabulary=True, known={"bad key": 1})
     assert not (tmp_path / "d.gguf").exists()
+
+
+def test_adapters(tmp_path: Path) -> None:
+    (tmp_path / "model.gguf").write_bytes(making.llama())
+    (tmp_path / "lora.gguf").write_bytes(making.adapter())
+    name = "blk.0.attn_q.weight"
+    with gufo.open(tmp_path / "model.gguf") as model, gufo.open(tmp_path / "lora.gguf") as lora:
+        model.quantize(tmp_path / "ours.gguf", "COPY", adapters=[(lora, 0.5)])
+        a, b = (lora.tensors[name + end].numpy().astype(float) for end in (".lora_a", ".lora_b"))
+        with gufo.open(tmp_path / "ours.gguf") as merged:
+            expected = model.tensors[name].numpy() + 0.5 * (8 / 4) * (b @ a)
+            assert np.array_equal(merged.tensors[name].numpy(), expected.astype("f4"))
+            assert [one.name for one in gufo.diff(model, merged).tensors] == [name]
+        model.quantize(tmp_path / "q8.gguf", "Q8_0", adapters=[tmp_path / "lora.gguf", lora])
+        (tmp_path / "wide.gguf").write_bytes(making.adapter(width=64))
+        with pytest.raises(gufo.Error) as error:
+            model.plan("COPY", adapters=[tmp_path / "wide.gguf"])
+        assert error.value.rule is not None and error.value.file == str(tmp_path / "wide.gguf")
+    command("lora", "merge", tmp_path / "model.gguf", tmp_path / "lora.gguf", "--scale", 0.5, "-o", tmp_path / "theirs.gguf")
+    assert (tmp_path / "ours.gguf").read_bytes() == (tmp_path / "theirs.gguf").read_bytes()
