@@ -300,8 +300,7 @@ static gufo_status read_single(typed_reading *r, const json_t *json, gufo_value 
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Stores a number in as many bytes as its type has. */
-static void store(const gufo_value *value, void *element)
+void typed_value_store(const gufo_value *value, void *element)
 {
     const uint64_t bits = value->as.u;
 
@@ -357,7 +356,7 @@ static gufo_status read_element(typed_reading *r, gufo_value_type type, const js
         return read_items(r, json, depth + 1, element);
     status = read_single(r, json, &value);
     if (status == GUFO_OK)
-        store(&value, element);
+        typed_value_store(&value, element);
     return status;
 }
 

@@ -27,6 +27,9 @@ typedef gufo_status typed_value_file(void *context, const char *name, gufo_str *
 gufo_status typed_value_set(gufo_document *document, const char *key, const json_t *json,
                             typed_value_file *read, void *context, gufo_error *error);
 
+/* Stores a value that is not an array as an element of gufo_items of its type. */
+void typed_value_store(const gufo_value *value, void *element);
+
 /* The number with the fewest digits, nine at most, that is the same float32: 0.1, not
  * 0.10000000149011612. */
 double shortest_real(float number);

@@ -91,8 +91,7 @@ struct row_op;
 
 /* One row of numbers, in double: operations are done there and rounded once. */
 typedef struct op_row {
-    double *values;  /* `columns` numbers, changed in place */
-    double *scratch; /* as many */
+    double *values; /* `columns` numbers, changed in place */
     uint64_t columns;
     uint64_t row; /* in the piece */
 } op_row;
@@ -107,10 +106,9 @@ typedef struct op_rows {
 typedef struct row_op_kind {
     const char *name;
     uint32_t sides; /* that it needs */
-    /* Whether its tables fit a piece with `piece_rows` rows of `columns` numbers. */
+    bool half;      /* in F16, not in F32: of those that undo others */
+    /* Whether its tables fit a piece with `piece_rows` rows of `columns` numbers; NULL: it has none. */
     bool (*fits)(const struct row_op *op, uint64_t piece_rows, uint64_t columns);
-    /* Whether the numbers of its tables make sense; NULL: any do. */
-    bool (*usable)(const float *const *sides, uint64_t columns);
     /* One of these exists. */
     void (*apply)(const struct row_op *op, const float *const *sides, op_row *row);
     void (*apply_rows)(const struct row_op *op, const float *const *sides, const op_rows *rows);
@@ -131,9 +129,8 @@ extern const row_op_kind
     row_op_round_f32, /* the nearest number of F32, between two operations in F32 */
     row_op_round_odd, /* a number of F32 that F16 and BF16 round as they round v: the last one */
     row_op_ternary, /* -1, 0 or 1, whichever v * number is nearest to, divided by number; in F32 */
-    row_op_product, /* v + number * the sum over k of side[0][row][k] * side[1][k][column]; side[1]
+    row_op_product; /* v + number * the sum over k of side[0][row][k] * side[1][k][column]; side[1]
                      * may have as many rows for each matrix of a stack */
-    row_op_gather;  /* column c becomes column side[0][c] */
 
 typedef struct row_op {
     const row_op_kind *kind;

@@ -216,10 +216,8 @@ unit_buffers cut_buffers(const piece *p, bool to_stream)
         need.coded += unit_rows * p->made[i].row_bytes;
     if (!passes(p))
         need.values = step_rows * p->columns * sizeof(float);
-    if (p->n_ops > 0 && !row_op_merges(p)) {
+    if (p->n_ops > 0 && !row_op_merges(p))
         need.operated = step_rows * p->columns * sizeof(double);
-        need.scratch = p->columns * sizeof(double);
-    }
     if (p->weighs)
         need.importance = p->columns * sizeof(float);
     return need;

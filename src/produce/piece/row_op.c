@@ -3,18 +3,10 @@
 #include "base/checked.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "codec/kernels.h"
 #include "produce/produce.h"
 #include "produce/units/work.h"
-
-/* Without tables. */
-static inline bool fits_any(const row_op *op, uint64_t piece_rows, uint64_t columns)
-{
-    (void)op, (void)piece_rows, (void)columns;
-    return true;
-}
 
 /* A number for each row. */
 static inline bool fits_rows(const row_op *op, uint64_t piece_rows, uint64_t columns)
@@ -160,38 +152,16 @@ static void product(const row_op *op, const float *const *sides, const op_rows *
     }
 }
 
-static bool fits_gather(const row_op *op, uint64_t piece_rows, uint64_t columns)
-{
-    (void)piece_rows;
-    return op->side[0]->count == 1 && op->side[0]->columns == columns;
-}
-
-static bool usable_gather(const float *const *sides, uint64_t columns)
-{
-    for (uint64_t i = 0; i < columns; i++)
-        if (!(sides[0][i] >= 0 && (double)sides[0][i] < (double)columns))
-            return false;
-    return true;
-}
-
-static void gather(const row_op *op, const float *const *sides, op_row *row)
-{
-    (void)op;
-    memcpy(row->scratch, row->values, (size_t)row->columns * sizeof *row->values);
-    for (uint64_t i = 0; i < row->columns; i++)
-        row->values[i] = row->scratch[(uint64_t)sides[0][i]];
-}
-
-const row_op_kind row_op_add = {"add", 0, fits_each, NULL, add, NULL};
-const row_op_kind row_op_scale = {"scale", 0, fits_each, NULL, scale, NULL};
-const row_op_kind row_op_scale_rows = {"scale rows", 1, fits_rows, NULL, scale_rows, NULL};
-const row_op_kind row_op_neg_exp = {"negative exponential", 0, fits_any, NULL, neg_exp, NULL};
-const row_op_kind row_op_round_f16 = {"round to F16", 0, fits_any, NULL, round_f16, NULL};
-const row_op_kind row_op_round_f32 = {"round to F32", 0, fits_any, NULL, round_f32, NULL};
-const row_op_kind row_op_round_odd = {"round to odd", 0, fits_any, NULL, NULL, round_odd};
-const row_op_kind row_op_ternary = {"ternary", 0, fits_any, NULL, ternary, NULL};
-const row_op_kind row_op_product = {"low-rank product", 2, fits_product, NULL, NULL, product};
-const row_op_kind row_op_gather = {"gather columns", 1, fits_gather, usable_gather, gather, NULL};
+const row_op_kind row_op_add = {"add", .fits = fits_each, .apply = add};
+const row_op_kind row_op_scale = {"scale", .fits = fits_each, .apply = scale};
+const row_op_kind row_op_scale_rows = {"scale rows", 1, .fits = fits_rows, .apply = scale_rows};
+const row_op_kind row_op_neg_exp = {"negative exponential", .apply = neg_exp};
+const row_op_kind row_op_round_f16 = {"round to F16", .apply = round_f16};
+const row_op_kind row_op_round_f32 = {"round to F32", .apply = round_f32};
+const row_op_kind row_op_round_odd = {"round to odd", .apply_rows = round_odd};
+const row_op_kind row_op_ternary = {"ternary", .apply = ternary};
+const row_op_kind row_op_product = {"low-rank product", 2, .fits = fits_product,
+                                    .apply_rows = product};
 
 /* ---- on floats ------------------------------------------------------------------------------ */
 
@@ -270,75 +240,47 @@ static double negative_exponential(double value, double factor)
     return -exp(value);
 }
 
-static void subtract_from(op_row *row, double factor, bool half)
+static void subtract(const row_op *op, const float *const *sides, op_row *row)
 {
-    const undone u = {sum, factor, half};
+    const undone u = {sum, op->number, op->kind->half};
 
+    (void)sides;
     for (uint64_t i = 0; i < row->columns; i++)
-        row->values[i] = undo(&u, row->values[i] - factor, row->values[i]);
+        row->values[i] = undo(&u, row->values[i] - u.factor, row->values[i]);
 }
 
-static void divide_by(op_row *row, double factor, bool half)
+static void divide_by(const row_op *op, double factor, op_row *row)
 {
-    const undone u = {multiple, factor, half};
+    const undone u = {multiple, factor, op->kind->half};
 
     for (uint64_t i = 0; i < row->columns; i++)
         row->values[i] = undo(&u, row->values[i] / factor, row->values[i]);
 }
 
-static void take_logarithm(op_row *row, bool half)
-{
-    const undone u = {negative_exponential, 0, half};
-
-    for (uint64_t i = 0; i < row->columns; i++)
-        row->values[i] = undo(&u, log(-row->values[i]), row->values[i]);
-}
-
-static void subtract(const row_op *op, const float *const *sides, op_row *row)
-{
-    (void)sides;
-    subtract_from(row, op->number, false);
-}
-
-static void subtract_f16(const row_op *op, const float *const *sides, op_row *row)
-{
-    (void)sides;
-    subtract_from(row, op->number, true);
-}
-
 static void divide(const row_op *op, const float *const *sides, op_row *row)
 {
     (void)sides;
-    divide_by(row, op->number, false);
-}
-
-static void divide_f16(const row_op *op, const float *const *sides, op_row *row)
-{
-    (void)sides;
-    divide_by(row, op->number, true);
+    divide_by(op, op->number, row);
 }
 
 static void divide_rows(const row_op *op, const float *const *sides, op_row *row)
 {
-    divide_by(row, op->number * (double)sides[0][row->row], false);
+    divide_by(op, op->number * (double)sides[0][row->row], row);
 }
 
 static void log_neg(const row_op *op, const float *const *sides, op_row *row)
 {
-    (void)op, (void)sides;
-    take_logarithm(row, false);
+    const undone u = {negative_exponential, 0, op->kind->half};
+
+    (void)sides;
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] = undo(&u, log(-row->values[i]), row->values[i]);
 }
 
-static void log_neg_f16(const row_op *op, const float *const *sides, op_row *row)
-{
-    (void)op, (void)sides;
-    take_logarithm(row, true);
-}
-
-const row_op_kind row_op_subtract = {"subtract", 0, fits_any, NULL, subtract, NULL};
-const row_op_kind row_op_subtract_f16 = {"subtract in F16", 0, fits_any, NULL, subtract_f16, NULL};
-const row_op_kind row_op_divide = {"divide", 0, fits_any, NULL, divide, NULL};
-const row_op_kind row_op_divide_f16 = {"divide in F16", 0, fits_any, NULL, divide_f16, NULL};
-const row_op_kind row_op_divide_rows = {"divide rows", 1, fits_rows, NULL, divide_rows, NULL};
-const row_op_kind row_op_log_neg = {"logarithm", 0, fits_any, NULL, log_neg, NULL};
-const row_op_kind row_op_log_neg_f16 = {"logarithm in F16", 0, fits_any, NULL, log_neg_f16, NULL};
+const row_op_kind row_op_subtract = {"subtract", .apply = subtract};
+const row_op_kind row_op_subtract_f16 = {"subtract in F16", .half = true, .apply = subtract};
+const row_op_kind row_op_divide = {"divide", .apply = divide};
+const row_op_kind row_op_divide_f16 = {"divide in F16", .half = true, .apply = divide};
+const row_op_kind row_op_divide_rows = {"divide rows", 1, .fits = fits_rows, .apply = divide_rows};
+const row_op_kind row_op_log_neg = {"logarithm", .apply = log_neg};
+const row_op_kind row_op_log_neg_f16 = {"logarithm in F16", .half = true, .apply = log_neg};

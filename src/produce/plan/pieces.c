@@ -54,7 +54,7 @@ static bool op_makes_sense(const gufo_job *job, const piece *p, const row_op *op
         if (op->side[i] == NULL)
             return false;
     return sides_make_sense(job, op->side, OP_SIDES) &&
-           op->kind->fits(op, p->slices * p->slice_rows, p->columns);
+           (op->kind->fits == NULL || op->kind->fits(op, p->slices * p->slice_rows, p->columns));
 }
 
 /* Whether rows of a source may be taken as they are wanted: merged rows only in whole groups, parts

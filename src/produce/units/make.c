@@ -263,7 +263,7 @@ static gufo_status decode_step(const work *w, const worker *t, step *s, gufo_err
     return status;
 }
 
-static void apply(const row_op *op, const float *const *sides, const worker *t, const op_rows *all)
+static void apply(const row_op *op, const float *const *sides, const op_rows *all)
 {
     if (op->kind->apply_rows != NULL) {
         op->kind->apply_rows(op, sides, all);
@@ -272,7 +272,6 @@ static void apply(const row_op *op, const float *const *sides, const worker *t, 
     for (uint64_t i = 0; i < all->count; i++)
         op->kind->apply(op, sides,
                         &(op_row){.values = all->values + i * all->columns,
-                                  .scratch = t->scratch,
                                   .columns = all->columns,
                                   .row = all->first + i});
 }
@@ -294,7 +293,7 @@ static void operate(const work *w, const worker *t, const step *s)
     }
     cpu_doubles(w->cpu)->widen(t->values, s->rows * p->columns, t->operated);
     for (uint32_t i = 0; i < p->n_ops; i++)
-        apply(&p->ops[i], side_of_op(tables, p, i), t, &all);
+        apply(&p->ops[i], side_of_op(tables, p, i), &all);
     cpu_doubles(w->cpu)->narrow(t->operated, s->rows * p->columns, t->values);
 }
 

@@ -73,20 +73,6 @@ static gufo_status load_side(const work *w, const rows *r, float **out, gufo_err
     return status;
 }
 
-/* Tables come from files: an order may name columns that do not exist. */
-static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error *error)
-{
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const row_op_kind *kind = p->ops[i].kind;
-
-        if (kind->usable != NULL && !kind->usable(side_of_op(s, p, i), p->columns))
-            return refuse(error, GUFO_E_MALFORMED,
-                          "tensor %s: the table for the operation \"%s\" holds an invalid number",
-                          QUOTED(p->name), kind->name);
-    }
-    return GUFO_OK;
-}
-
 bool side_exists(const piece *p)
 {
     bool exists = p->n_ops > 0;
@@ -109,7 +95,7 @@ static gufo_status load_piece(const work *w, const piece *p, side_tables *s, guf
     for (uint64_t i = 0; i < s->count && status == GUFO_OK; i++)
         if (side_at(p, i) != NULL)
             status = load_side(w, side_at(p, i), &s->tables[i], error);
-    return status == GUFO_OK ? check_usable(s, p, error) : status;
+    return status;
 }
 
 gufo_status side_load(work *w, uint64_t first, uint64_t count, gufo_error *error)
@@ -167,7 +153,7 @@ typedef struct needs {
 static uint64_t size_of(const unit_buffers *b)
 {
     return aligned(b->source) + aligned(b->coded) + 2 * aligned(b->values) + aligned(b->operated) +
-           aligned(b->scratch) + aligned(b->importance);
+           aligned(b->importance);
 }
 
 static uint64_t band_of(const piece *p)
@@ -207,7 +193,6 @@ static gufo_status add_needs(needs *n, const gufo_job *job, uint64_t index, bool
     enlarge(&n->each.coded, b.coded);
     enlarge(&n->each.values, b.values);
     enlarge(&n->each.operated, b.operated);
-    enlarge(&n->each.scratch, b.scratch);
     enlarge(&n->each.importance, b.importance);
     enlarge(&n->sides, sides);
     enlarge(&n->band, band_of(p));
@@ -322,7 +307,6 @@ static void place_buffers(work *w, const unit_buffers *each)
         t->values = cut_buffer(&at, each->values);
         t->decoded = cut_buffer(&at, each->values);
         t->operated = cut_buffer(&at, each->operated);
-        t->scratch = cut_buffer(&at, each->scratch);
         t->importance = cut_buffer(&at, each->importance);
         t->importance_piece = UINT64_MAX;
     }

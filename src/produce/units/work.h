@@ -131,8 +131,7 @@ typedef struct unit_buffers {
     uint64_t source;   /* before */
     uint64_t coded;    /* after, of all results */
     uint64_t values;   /* floats of a step; as many again when they are decoded */
-    uint64_t operated; /* doubles of a step; */
-    uint64_t scratch;  /* of one row */
+    uint64_t operated; /* doubles of a step */
     uint64_t importance;
 } unit_buffers;
 
@@ -151,7 +150,7 @@ typedef struct worker {
     uint8_t *source, *coded;
     size_t source_size;
     float *values, *decoded, *importance;
-    double *operated, *scratch;
+    double *operated;
     uint64_t importance_piece, importance_slice; /* what is in `importance`; UINT64_MAX: nothing */
 } worker;
 

@@ -4,20 +4,7 @@
 
 bool value_is_iterable(value v)
 {
-    switch (v.kind) {
-    case VALUE_UNDEFINED:
-    case VALUE_STRING:
-    case VALUE_LIST:
-    case VALUE_TUPLE:
-    case VALUE_DICT:
-    case VALUE_RANGE:
-    case VALUE_VIEW:
-    case VALUE_ITERATOR:
-    case VALUE_LOOP:
-        return true;
-    default:
-        return false;
-    }
+    return v.kind == VALUE_ITERATOR || value_has_length(v);
 }
 
 bool iterate(machine *m, value source, iteration *out)

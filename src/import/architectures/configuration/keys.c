@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "gufo/schema.h"
 #include "import/architectures/configuration/rules.h"
+#include "import/typed_value.h"
 
 /* Values of expressions as values of keys: checked numbers of the types that GGUF has. */
 
@@ -117,29 +118,6 @@ static gufo_status convert(const type_row *type, const term *t, gufo_value *out,
     }
 }
 
-static void store(const gufo_value *value, void *element)
-{
-    switch (value->type) {
-    case GUFO_VALUE_UINT32:
-        *(uint32_t *)element = (uint32_t)value->as.u;
-        break;
-    case GUFO_VALUE_INT32:
-        *(int32_t *)element = (int32_t)value->as.i;
-        break;
-    case GUFO_VALUE_FLOAT32:
-        *(float *)element = (float)value->as.f;
-        break;
-    case GUFO_VALUE_BOOL:
-        *(bool *)element = value->as.b;
-        break;
-    case GUFO_VALUE_STRING:
-        *(gufo_str *)element = value->as.str;
-        break;
-    default: /* 64 bits; the sign makes no difference to the bytes */
-        *(uint64_t *)element = value->as.u;
-    }
-}
-
 static gufo_status set_list(gufo_document *document, const char *key, const type_row *type,
                             const term *list, const gufo_allocator *allocator, gufo_error *error)
 {
@@ -154,7 +132,7 @@ static gufo_status set_list(gufo_document *document, const char *key, const type
         element.source = list->source;
         status = convert(type, &element, &value, error);
         if (status == GUFO_OK)
-            store(&value, elements + i * type->size);
+            typed_value_store(&value, elements + i * type->size);
     }
     items.items = elements;
     if (status == GUFO_OK && items.count > 0)
