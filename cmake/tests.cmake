@@ -5,15 +5,21 @@
 #   GUFO_SHARED     folder with real model files, which may be missing
 #   GUFO_SOURCE     the source tree
 #   GUFO_SANITIZE   the sanitizers that everything was built with; empty without
-#   GUFO_EMULATED   not empty where a processor is emulated: tests/support/pace.h
+#   GUFO_PACE       how much to try, all, some or few: tests/support/pace.h
 #   GUFO_TABLES     folder with the tables that pages of the registry become
 # and command tests moreover
 #   GUFO            the command
 #   GUFO_TEST_BIN   folder with the helper programs, one per tests/cli/*.c
 #   GUFO_EXAMPLES   folder with the example programs, make_sample among them
 
+set(pace all)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+    set(pace few)
+elseif(GUFO_SANITIZE OR GUFO_COVERAGE)
+    set(pace some)
+endif()
 set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_DIR}"
-    "GUFO_SANITIZE=${GUFO_SANITIZE}" "GUFO_EMULATED=${CMAKE_CROSSCOMPILING_EMULATOR}"
+    "GUFO_SANITIZE=${GUFO_SANITIZE}" "GUFO_PACE=${pace}"
     "GUFO_TABLES=${table_folder}/registry")
 
 # ---- unit tests -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "../support/check.h"
 #include "../support/allocator.h"
 #include "../support/codec.h"
+#include "../support/pace.h"
 
 #include <math.h>
 
@@ -196,6 +197,7 @@ static void test_decoding_threads(void **state)
     number_source source = {5};
 
     (void)state;
+    skip_if_emulated();
     for (size_t i = 0; i < count * 2; i++)
         blocks[i] = (uint8_t)next_number(&source) & 0xbfu; /* scales are finite */
     for (size_t t = 0; t < COUNT_OF(names); t++)
@@ -238,6 +240,7 @@ static void test_encoding_threads(void **state)
     number_source source = {6};
 
     (void)state;
+    skip_if_emulated();
     for (size_t i = 0; i < COUNT_OF(values); i++)
         values[i] = next_weight(&source);
     for (size_t i = 0; i < COUNT_OF(importance); i++)

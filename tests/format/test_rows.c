@@ -225,6 +225,7 @@ static void test_threads(void **state)
     enum { LONG = 256 * 1024 };
 
     (void)state;
+    skip_if_emulated();
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         sample s = sample_new(gufo_element_type_by_id(types[i]), i == 0, LONG, NULL);
         size_t count = (size_t)LONG * 11;

@@ -83,7 +83,7 @@ static void test_numbers(void **state)
 /* More rows than are read at once for their type, and more words than a tile has. */
 static void test_large(void **state)
 {
-    enum { ROWS = 8200, COLUMNS = 256, GROUPS = 16 };
+    enum { ROWS = 8200, COLUMNS = 64, GROUPS = 4 };
     const size_t words = (size_t)ROWS * COLUMNS / 8;
     uint8_t *weight = malloc(words * 4), *scales = malloc((size_t)ROWS * GROUPS * 2);
     float *floats = malloc((size_t)ROWS * COLUMNS * sizeof *floats);

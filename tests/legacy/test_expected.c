@@ -443,7 +443,7 @@ static void check_result(const char *place, const char *name, size_t stem)
     s.exact = gufo_import_model(exact);
     check_facts(&s, exact);
     check_numbers(&s, place);
-    int last = is_emulated() ? GUFO_LEGACY_NEAREST : GUFO_LEGACY_F32;
+    int last = (int)all_or_few(GUFO_LEGACY_F32, GUFO_LEGACY_NEAREST);
     for (int keep = GUFO_LEGACY_NEAREST; keep <= last; keep++)
         check_file_as(&s, (gufo_legacy_keep)keep);
     gufo_import_free(exact);

@@ -2,31 +2,28 @@
 
 #include "check.h"
 
-static bool is_set(const char *name)
+static bool is_pace(const char *name)
 {
-    const char *value = getenv(name);
+    const char *pace = getenv("GUFO_PACE");
 
-    return value != NULL && *value != '\0';
-}
-
-bool is_emulated(void)
-{
-    return is_set("GUFO_EMULATED");
-}
-
-unsigned all_or_few(unsigned all, unsigned few)
-{
-    return is_emulated() ? few : all;
+    return pace != NULL && strcmp(pace, name) == 0;
 }
 
 unsigned all_some_or_few(unsigned all, unsigned some, unsigned few)
 {
-    return all_or_few(is_set("GUFO_SANITIZE") ? some : all, few);
+    if (is_pace("few"))
+        return few;
+    return is_pace("some") ? some : all;
+}
+
+unsigned all_or_few(unsigned all, unsigned few)
+{
+    return all_some_or_few(all, all, few);
 }
 
 void skip_if_emulated(void)
 {
-    if (!is_emulated())
+    if (!is_pace("few"))
         return;
     print_message("skipped: a processor is emulated\n");
     skip();

@@ -570,7 +570,7 @@ static void check_round_trip(void *context, const json_t *line)
 
 static void check_real(const char *data, reference_line *one)
 {
-    for (size_t i = 0; i < REFERENCE_VOCABULARIES; i += all_or_few(1, 3)) {
+    for (size_t i = 0; i < all_or_few(REFERENCE_VOCABULARIES, REFERENCE_WAYS); i++) {
         real r = {.name = reference_vocabularies[i], .random = i + 1};
         char file[128];
         path_text path;

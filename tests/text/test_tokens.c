@@ -68,7 +68,7 @@ static void check_bytes_line(void *context, const json_t *line)
 
 static void check_folder(const char *kind, reference_line *one)
 {
-    for (size_t i = 0; i < REFERENCE_VOCABULARIES; i += all_or_few(1, 3)) {
+    for (size_t i = 0; i < all_or_few(REFERENCE_VOCABULARIES, REFERENCE_WAYS); i++) {
         const gufo_vocab_options original = {.flags = GUFO_VOCAB_ORIGINAL};
         comparison c = {.name = reference_vocabularies[i]};
         char file[128];

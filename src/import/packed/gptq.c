@@ -49,13 +49,13 @@ static gufo_status gptq_codes(const packed_weight *w, const integer_box *box, ui
                               gufo_error *error)
 {
     const uint64_t per = 32 / w->settings.bits, width = box->count + COLUMNS_PAD;
-    const uint64_t end = (box->column + box->columns) / per;
-    const uint64_t most = larger(COLUMNS_TILE / width, 1);
+    const uint64_t begin = box->column / per, end = (box->column + box->columns) / per;
+    const uint64_t most = smaller(larger(COLUMNS_TILE / width, 1), end - begin);
     uint32_t *words = mem_array(w->allocator, most * width, sizeof *words);
     gufo_status status = words == NULL ? fail_memory(error) : GUFO_OK;
     uint64_t some;
 
-    for (uint64_t i = box->column / per; i < end && status == GUFO_OK; i += some) {
+    for (uint64_t i = begin; i < end && status == GUFO_OK; i += some) {
         some = smaller(end - i, most);
         for (uint64_t k = 0; k < some && status == GUFO_OK; k++)
             status = packed_words(w, COLUMNS_WEIGHT, (i + k) * w->rows + box->first, box->count,
