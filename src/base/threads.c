@@ -6,6 +6,7 @@
 #include "base/threads.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include <string.h>
@@ -16,14 +17,24 @@
 
 enum { PLACES_PER_THREAD = 32, MOST_THREADS = 1024 };
 
+/* Asked for once: the C library reads it from files of the system, which takes longer than many a loop. */
+static unsigned processor_count(void)
+{
+    static atomic_uint known;
+    unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (count == 0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+        count = online < 1 ? 1 : online > MOST_THREADS ? MOST_THREADS : (unsigned)online;
+        atomic_store_explicit(&known, count, memory_order_relaxed);
+    }
+    return count;
+}
+
 unsigned thread_count(unsigned asked)
 {
-    long count;
-
-    if (asked != 0)
-        return asked;
-    count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : (unsigned)count;
+    return asked != 0 ? asked : processor_count();
 }
 
 /* All but `loop` is guarded by `lock`. */
