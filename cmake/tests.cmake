@@ -156,6 +156,7 @@ foreach(source IN LISTS helper_sources)
     add_executable(${name} ${source})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${test_bin})
     target_include_directories(${name} PRIVATE src tests)
+    target_compile_options(${name} PRIVATE -O0)
     target_link_libraries(${name} PRIVATE gufo_internal gufo_flags)
 endforeach()
 

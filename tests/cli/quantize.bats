@@ -463,25 +463,25 @@ need_patterns() {
 
 @test "quantize: a signal leaves what can be resumed" {
     [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
-    make_large
-    gufo quantize -q large.gguf other.gguf Q4_0
+    make_large 8192
+    gufo quantize -q large.gguf other.gguf Q4_K
     for signal in INT TERM; do
-        run -4 interrupt "$signal" out.gguf quantize --threads 1 large.gguf out.gguf Q4_0
+        run -4 interrupt "$signal" out.gguf quantize --threads 1 large.gguf out.gguf Q4_K
         [ "$(cat stderr)" = "gufo: out.gguf: interrupted; the finished part is kept beside it; the same command continues" ]
         files large.gguf other.gguf stderr out.gguf.part out.gguf.part.journal
-        run -2 --separate-stderr gufo quantize large.gguf out.gguf Q4_1
+        run -2 --separate-stderr gufo quantize large.gguf out.gguf Q5_K
         same_error 'gufo: out.gguf.part.journal: an interrupted run has left this journal (--resume continues it, --force starts over)'
-        run -2 --separate-stderr gufo quantize --resume large.gguf out.gguf Q4_1
+        run -2 --separate-stderr gufo quantize --resume large.gguf out.gguf Q5_K
         same_error 'gufo: out.gguf.part.journal: cannot resume: it was begun with other options, or with another importance matrix'
-        run -0 --separate-stderr gufo quantize --resume large.gguf out.gguf Q4_0
+        run -0 --separate-stderr gufo quantize --resume large.gguf out.gguf Q4_K
         [[ "$stderr" =~ ^'gufo: out.gguf: continues an interrupted run at '[0-9]+' % ('.*' of '.*')'$ ]]
         files large.gguf other.gguf stderr out.gguf
         cmp out.gguf other.gguf
         # What was to be replaced is there until the end; --force alone starts over.
-        run -4 interrupt "$signal" out.gguf quantize --threads 1 --force large.gguf out.gguf Q4_0
+        run -4 interrupt "$signal" out.gguf quantize --threads 1 --force large.gguf out.gguf Q4_K
         [ "$(cat stderr)" = "gufo: out.gguf: interrupted; the finished part is kept beside it; the same command with --resume continues" ]
         cmp out.gguf other.gguf
-        run -0 --separate-stderr gufo quantize --force --resume large.gguf out.gguf Q4_0
+        run -0 --separate-stderr gufo quantize --force --resume large.gguf out.gguf Q4_K
         [[ "$stderr" == 'gufo: out.gguf: continues an interrupted run at '* ]]
         cmp out.gguf other.gguf
         rm out.gguf
@@ -590,19 +590,19 @@ need_patterns() {
 
 @test "quantize --to: an interrupted run is resumed with the same types" {
     [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
-    make_large
-    mv large.gguf Large-1B-v1.0-F32.gguf
-    gufo quantize -q --to . Large-1B-v1.0-F32.gguf Q4_0,Q8_0
+    make_large 8192
+    mv large.gguf Large-34M-v1.0-F32.gguf
+    gufo quantize -q --to . Large-34M-v1.0-F32.gguf Q4_K,Q8_0
     mkdir ../expected
-    mv Large-1B-v1.0-Q* ../expected
-    run -4 interrupt INT Large-1B-v1.0-Q4_0.gguf quantize --threads 1 --to . Large-1B-v1.0-F32.gguf Q4_0,Q8_0
-    files Large-1B-v1.0-F32.gguf stderr Large-1B-v1.0-Q4_0.gguf.part \
-        Large-1B-v1.0-Q4_0.gguf.part.journal Large-1B-v1.0-Q8_0.gguf.part
-    run -2 gufo quantize -q --resume --to . Large-1B-v1.0-F32.gguf Q4_0,Q5_0
-    run -0 gufo quantize -q --resume --to . Large-1B-v1.0-F32.gguf Q4_0,Q8_0
-    cmp Large-1B-v1.0-Q4_0.gguf ../expected/Large-1B-v1.0-Q4_0.gguf
-    cmp Large-1B-v1.0-Q8_0.gguf ../expected/Large-1B-v1.0-Q8_0.gguf
-    files Large-1B-v1.0-F32.gguf stderr Large-1B-v1.0-Q4_0.gguf Large-1B-v1.0-Q8_0.gguf
+    mv Large-34M-v1.0-Q* ../expected
+    run -4 interrupt INT Large-34M-v1.0-Q4_K_M.gguf quantize --threads 1 --to . Large-34M-v1.0-F32.gguf Q4_K,Q8_0
+    files Large-34M-v1.0-F32.gguf stderr Large-34M-v1.0-Q4_K_M.gguf.part \
+        Large-34M-v1.0-Q4_K_M.gguf.part.journal Large-34M-v1.0-Q8_0.gguf.part
+    run -2 gufo quantize -q --resume --to . Large-34M-v1.0-F32.gguf Q4_K,Q5_0
+    run -0 gufo quantize -q --resume --to . Large-34M-v1.0-F32.gguf Q4_K,Q8_0
+    cmp Large-34M-v1.0-Q4_K_M.gguf ../expected/Large-34M-v1.0-Q4_K_M.gguf
+    cmp Large-34M-v1.0-Q8_0.gguf ../expected/Large-34M-v1.0-Q8_0.gguf
+    files Large-34M-v1.0-F32.gguf stderr Large-34M-v1.0-Q4_K_M.gguf Large-34M-v1.0-Q8_0.gguf
 }
 
 # ---- types from another model -------------------------------------------------------------------

@@ -50,7 +50,7 @@ need_python() {
     for file in "${files[@]}"; do
         gufo get --json "$file" tokenizer.ggml.tokens >tokens.json
         # Control characters are escaped: the count is the only number between these two words.
-        count=$(sed 's/.*"count":\([0-9]*\),"value".*/\1/' tokens.json | head -c 20)
+        count=$(head -c 500 tokens.json | sed 's/.*"count":\([0-9]*\),"value".*/\1/;q')
         newlines=$(grep -o '\\n' tokens.json | wc -l)
         printed=$(gufo get "$file" tokenizer.ggml.tokens | wc -l)
         [ "$printed" -ge "$count" ]

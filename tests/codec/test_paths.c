@@ -161,7 +161,7 @@ static void check_type(const gufo_element_type *type, size_t input)
 {
     static float values[MOST], importance[MOST];
     number_source source = {input + 1000u * type->id};
-    const size_t step = all_some_or_few(1, 2, 2);
+    const size_t step = all_some_or_few(1, 4, 4);
 
     for (size_t s = input % step; s < COUNT_OF(shapes); s += step) {
         uint64_t count = shapes[s].rows * shapes[s].blocks * type->block_elements;

@@ -166,7 +166,7 @@ static void test_conversions(void **state)
     folder root = folder_new();
 
     (void)state;
-    check_u64(each_fixture(&root, all_some_or_few(1, 1, 5), convert_fixture), 0, "findings");
+    check_u64(each_fixture(&root, all_some_or_few(1, 3, 5), convert_fixture), 0, "findings");
     check(quantized > 0, "models that can be quantized");
     folder_remove(&root);
 }

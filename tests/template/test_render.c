@@ -464,6 +464,7 @@ static void test_every_limit(void **state)
 {
     gufo_template_options options = {.now = 1767312000};
     const uint64_t bytes = all_some_or_few(32, 900, 2000), steps = all_some_or_few(1, 11, 20);
+    const uint64_t output = all_some_or_few(1, 3, 20);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(template_cases); i++) {
@@ -479,7 +480,7 @@ static void test_every_limit(void **state)
         options.memory = 0;
         check_failures(parsed, values, source, &options, &options.steps, steps);
         options.steps = 0;
-        check_failures(parsed, values, source, &options, &options.output, 1);
+        check_failures(parsed, values, source, &options, &options.output, output);
         options.output = 0;
         gufo_template_values_free(values);
         gufo_template_free(parsed);
