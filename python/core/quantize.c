@@ -245,7 +245,9 @@ static PyObject *plan_tensors(const void *context);
 
 static PyObject *about_plan(const void *context)
 {
-    return size_dict(&((const plan *)context)->size);
+    const plan *p = context;
+
+    return size_dict(&p->size, p->quantizer);
 }
 
 static PyObject *quantizer(PyObject *module, PyObject *args)

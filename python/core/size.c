@@ -84,7 +84,25 @@ void size_free(size_part *s)
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-static PyObject *tensors_of(const gufo_size_plan *plan)
+/* The loss of a run, and whether it is the one that was planned; None where it was not measured. */
+static int add_actual(PyObject *dict, const gufo_size_tensor *planned,
+                      const gufo_quantizer *quantizer, uint64_t index)
+{
+    gufo_quantizer_tensor written;
+    double actual;
+    bool agrees;
+
+    if (!gufo_quantizer_tensor_at(quantizer, index, &written) ||
+        !gufo_size_tensor_compare(planned, &written, &actual, &agrees))
+        return fields_set(dict, "actual", Py_NewRef(Py_None)) < 0
+                   ? -1
+                   : fields_set(dict, "agrees", Py_NewRef(Py_None));
+    return fields_set(dict, "actual", PyFloat_FromDouble(actual)) < 0
+               ? -1
+               : fields_set(dict, "agrees", PyBool_FromLong(agrees));
+}
+
+static PyObject *tensors_of(const gufo_size_plan *plan, const gufo_quantizer *quantizer)
 {
     static const field fields[] = {
         {"name", FIELD_BYTES, offsetof(gufo_size_tensor, name)},
@@ -98,9 +116,14 @@ static PyObject *tensors_of(const gufo_size_plan *plan)
     PyObject *list = PyList_New(0);
     gufo_size_tensor tensor;
 
-    for (uint64_t i = 0; list != NULL && gufo_size_plan_tensor_at(plan, 0, i, &tensor); i++)
-        if (fields_append(list, fields, &tensor) < 0)
+    for (uint64_t i = 0; list != NULL && gufo_size_plan_tensor_at(plan, 0, i, &tensor); i++) {
+        PyObject *dict = fields_dict(fields, &tensor);
+
+        if (dict != NULL && add_actual(dict, &tensor, quantizer, i) < 0)
+            Py_CLEAR(dict);
+        if (fields_add(list, dict) < 0)
             Py_CLEAR(list);
+    }
     return list;
 }
 
@@ -136,7 +159,7 @@ static PyObject *file_type_name(const gufo_file_type *type)
     return type != NULL ? PyUnicode_FromString(type->name) : Py_NewRef(Py_None);
 }
 
-PyObject *size_dict(const size_part *s)
+PyObject *size_dict(const size_part *s, const gufo_quantizer *quantizer)
 {
     static const field fields[] = {
         {"asked", FIELD_U64, offsetof(gufo_size_result, asked)},
@@ -161,7 +184,7 @@ PyObject *size_dict(const size_part *s)
     dict = fields_dict(fields, &result);
     if (dict == NULL || fields_set(dict, "file_type", file_type_name(result.file_type)) < 0 ||
         fields_set(dict, "mixture", file_type_name(result.mixture)) < 0 ||
-        fields_set(dict, "tensors", tensors_of(s->plan)) < 0 ||
+        fields_set(dict, "tensors", tensors_of(s->plan, quantizer)) < 0 ||
         fields_set(dict, "rules", text_of(s->plan)) < 0 ||
         fields_set(dict, "notes", notes_of(s)) < 0)
         Py_CLEAR(dict);

@@ -23,7 +23,7 @@ bool size_read(PyObject *options, size_part *s);
 gufo_status size_make_plan(size_part *s, const gufo_model *input, gufo_quantize_options *options,
                            const gufo_run *run, gufo_error *error);
 void size_free(size_part *s);
-/* The plan as a dict; None without one. */
-PyObject *size_dict(const size_part *s);
+/* The plan as a dict, with what the quantizer has measured in a run; None without a plan. */
+PyObject *size_dict(const size_part *s, const gufo_quantizer *quantizer);
 
 #endif

@@ -40,6 +40,10 @@ def test_same_bytes(path: Path, tmp_path: Path, options: dict[str, Any], argumen
     else:
         assert job.bits_per_weight <= 5.5
     assert {one.type for one in plan.tensors.values()} == {one.type for one in job.tensors.values()}
+    for name, one in plan.tensors.items():
+        assert (one.actual is None) == (one.is_kept or not job.tensors[name].compared)
+        if one.actual is not None:
+            assert one.agrees and one.actual == pytest.approx(job.tensors[name].loss ** 2, rel=1e-9)
     assert plan.bound <= plan.loss and all(one.loss >= 0 for one in plan.tensors.values())
     if not COMMAND.exists():
         pytest.skip(f"{COMMAND} is not built")
@@ -54,6 +58,7 @@ def test_files_of_plan_and_losses(path: Path, tmp_path: Path) -> None:
         job = model.plan(size="1MB", losses=tmp_path / "losses")
         plan = job.size_plan
         assert plan is not None and plan.target is not None and job.notes == []
+        assert {(one.actual, one.agrees) for one in plan.tensors.values()} == {(None, None)}
         (tmp_path / "plan").write_text(plan.rules)
         job.run(tmp_path / "sized.gguf")
         again = model.quantize(tmp_path / "again.gguf", plan.target, types=tmp_path / "plan")

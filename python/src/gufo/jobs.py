@@ -110,6 +110,10 @@ class SizeTensor:
     standard_error: float
     #: With which the loss counts.
     coefficient: float
+    #: The loss of the run, and whether it is within three standard errors of what was planned; None before
+    #: the job has run, and for what is copied.
+    actual: float | None
+    agrees: bool | None
 
 
 @dataclass(frozen=True)
@@ -415,6 +419,8 @@ class QuantizeJob(Job):
 
     def _finish(self, output: Path) -> None:
         super()._finish(output)
+        if self.size_plan is not None:
+            self.size_plan = size_plan(self._open().about())
         self._tensors = None
         self._tensors = self.tensors
         del self._model
