@@ -49,10 +49,25 @@ GUFO_API const gufo_file_type *gufo_file_type_at(size_t index);
 GUFO_API const gufo_file_type *gufo_file_type_by_id(uint64_t id);
 GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
 
-/* The element type that a name means, as people write it: in any case, with or without the marks between its
- * parts ("q4k", "Q4-K" for Q4_K), with or without GGML_TYPE_ before it.  NULL if no type has that name.
- * Static; any thread. */
+/* The element type that a name means, as people write it (gufo_spelling_means): "q4k", GGML_TYPE_Q4_K.
+ * NULL if no type has that name.  Static; any thread. */
 GUFO_API const gufo_element_type *gufo_element_type_meant(gufo_str name);
+
+/* Names of which the format's own texts and programs give others to rows: GGML_TYPE_Q4_0 for Q4_0. */
+typedef enum gufo_spelling {
+    GUFO_SPELLING_PLAIN = 0,        /* rows without such names */
+    GUFO_SPELLING_ELEMENT_TYPE = 1, /* GGML_TYPE_Q4_0 */
+    GUFO_SPELLING_FILE_TYPE = 2,    /* MOSTLY_Q4_K_M, LLAMA_FTYPE_ALL_F32 */
+    GUFO_SPELLING_VALUE_TYPE = 3,   /* GGUF_TYPE_UINT8 */
+} gufo_spelling;
+
+/* What follows a prefix of that kind, in any case: "q4_0" for "ggml_type_q4_0"; `name` itself (at
+ * the same address) where it has none.  Any thread. */
+GUFO_API gufo_str gufo_spelling_bare(gufo_spelling spelling, gufo_str name);
+
+/* Whether `given` is the name of a row as people write it: in any case, after a prefix of that kind
+ * or none, and with or without the marks between its parts ("q4km", "Q4-K-M" for Q4_K_M).  Any thread. */
+GUFO_API bool gufo_spelling_means(gufo_spelling spelling, gufo_str given, const char *name);
 
 /* ==== Keys =================================================================================== */
 
@@ -283,6 +298,16 @@ typedef struct gufo_special_token {
 } gufo_special_token;
 
 GUFO_API const gufo_special_token *gufo_special_token_at(size_t index); /* NULL past the end */
+
+/* A value of {arch}.tensor_data_layout.  registry/tensor_data_layouts.tsv */
+typedef struct gufo_data_layout {
+    const char *name;   /* "Meta AI original pth" */
+    const char *arch;   /* that the specification describes it for; "" for all */
+    const char *others; /* whose files have it as well, with blanks between */
+    const char *summary;
+} gufo_data_layout;
+
+GUFO_API const gufo_data_layout *gufo_data_layout_at(size_t index); /* NULL past the end */
 
 #ifdef __cplusplus
 }

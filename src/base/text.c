@@ -155,37 +155,3 @@ bool str_begins_folded(gufo_str text, const char *start)
 
     return text.len >= len && str_same_folded((gufo_str){text.data, len}, (gufo_str){start, len});
 }
-
-/* ---- how alike two names are -------------------------------------------------------------------- */
-
-#define MOST_COMPARED 128
-
-static size_t fewest(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Optimal string alignment: Levenshtein's distance with the exchange of two neighbours as one edit.
- * Only the last three rows of its table are kept. */
-size_t gufo_text_distance(gufo_str a, gufo_str b, size_t limit)
-{
-    size_t table[3][MOST_COMPARED + 1];
-    size_t gap = a.len > b.len ? a.len - b.len : b.len - a.len;
-
-    if (gap > limit || a.len > MOST_COMPARED || b.len > MOST_COMPARED)
-        return limit + 1;
-    for (size_t j = 0; j <= b.len; j++)
-        table[0][j] = j;
-    for (size_t i = 1; i <= a.len; i++) {
-        size_t *row = table[i % 3], *above = table[(i + 2) % 3], *before = table[(i + 1) % 3];
-
-        row[0] = i;
-        for (size_t j = 1; j <= b.len; j++) {
-            row[j] = fewest(above[j - 1] + (a.data[i - 1] != b.data[j - 1]),
-                            fewest(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1])
-                row[j] = fewest(row[j], before[j - 2] + 1);
-        }
-    }
-    return table[a.len % 3][b.len];
-}

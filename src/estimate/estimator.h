@@ -13,6 +13,9 @@
  *     speed.c      what a token reads
  *     fit.c        the inverse: options that fit into memory
  *
+ *     explain.c    what holds for an architecture, in words
+ *     places.c     places of tensors by their names, as text
+ *
  * Counts are below 2^32 each, as in llama.cpp; their sums and products go through amount_*, which note
  * in a flag that a number does not fit into 64 bits. */
 #ifndef GUFO_ESTIMATE_ESTIMATOR_H

@@ -157,7 +157,7 @@ static const command_option extract_table[] = {
      OPTION_CHOICE(extract_options, what.format, formats, 0),
      .given = offsetof(extract_options, format_given)},
     {"dtype", "TYPE", "Decode to f32, f16 or bf16",
-     OPTION_CHOICE(extract_options, type, type_names, 1), .own = OWN_ELEMENT_TYPE},
+     OPTION_CHOICE(extract_options, type, type_names, 1), .own = GUFO_SPELLING_ELEMENT_TYPE},
     {0},
 };
 

@@ -79,7 +79,7 @@ void estimate_values_free(estimate_values *values);
 uint64_t estimate_limit(const estimate_values *values, uint32_t index);
 
 typedef struct estimate_name {
-    char text[16];
+    char text[GUFO_PLACE_SIZE];
 } estimate_name;
 
 /* "CPU" for the host (0), "DEV0" for device 0 ... */

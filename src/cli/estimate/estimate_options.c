@@ -1,7 +1,7 @@
 /* What gufo estimate is asked for: the texts of options (lists of numbers and of sizes, types of the cache,
  * places of tensors), the memory of this machine, files beside the model. */
-#include "base/text.h"
 #include "cli/core/values/number.h"
+#include "cli/core/values/str.h"
 #include "cli/core/values/sums.h"
 #include "cli/estimate/estimate.h"
 
@@ -130,10 +130,9 @@ gufo_status estimate_run_draft(const estimate_work *w, gufo_estimate *out, gufo_
 
 estimate_name estimate_name_of(uint32_t index)
 {
-    estimate_name name = {"CPU"};
+    estimate_name name;
 
-    if (index > 0)
-        snprintf(name.text, sizeof name.text, "DEV%u", index - 1);
+    (void)gufo_place_name((int)index - 1, name.text);
     return name;
 }
 
@@ -216,7 +215,7 @@ static uint32_t read_list(const char *option, const char *text, const list_kind 
     uint32_t count = 0;
 
     do {
-        gufo_str piece = str_piece(&text, ',');
+        gufo_str piece = next_piece(&text);
 
         if (count == GUFO_ESTIMATE_MAX_DEVICES) {
             (void)report_usage("%s takes at most %d %s", option, GUFO_ESTIMATE_MAX_DEVICES,
@@ -231,7 +230,7 @@ static uint32_t read_list(const char *option, const char *text, const list_kind 
             return 0;
         }
         count++;
-    } while (*text != '\0');
+    } while (text != NULL);
     return count;
 }
 
@@ -276,62 +275,53 @@ static int place(void *context, gufo_str name)
     return GUFO_ESTIMATE_BY_RULE;
 }
 
-/* "CPU", "DEV0", "DEV1" ... */
-static bool read_place(const char *text, int *out)
-{
-    uint64_t number;
+typedef struct override_text {
+    estimate_values *values;
+    int code;
+} override_text;
 
-    if (strcmp(text, "CPU") == 0) {
-        *out = GUFO_ESTIMATE_HOST;
-        return true;
-    }
-    if (strncmp(text, "DEV", 3) != 0 || !str_number(gufo_str_of(text + 3), &number) ||
-        number >= GUFO_ESTIMATE_MAX_DEVICES)
-        return false;
-    *out = (int)number;
-    return true;
-}
-
-/* PATTERN=DEVICE; what is behind the last sign of equality is the device. */
-static int add_override(estimate_values *v, char *text)
+static int add_override(estimate_values *v, const gufo_place_rule *rule)
 {
-    char message[PATTERN_MESSAGE], *end = strrchr(text, '=');
+    char message[PATTERN_MESSAGE], *text;
     estimate_override *o = &v->overrides[v->override_count]; /* used if there is room */
 
     if (v->override_count == ESTIMATE_OVERRIDES)
         return report_usage("more than %d --override-tensor", ESTIMATE_OVERRIDES);
-    if (end == NULL || !read_place(end + 1, &o->place))
-        return report_usage("--override-tensor takes PATTERN=CPU or PATTERN=DEV0, not '%s'", text);
-    *end = '\0';
-    o->pattern = pattern_new(text, message);
+    text = strndup(rule->pattern.data, rule->pattern.len);
+    if (text == NULL)
+        return report_memory(NULL);
+    *o = (estimate_override){pattern_new(text, message), rule->place};
     if (o->pattern == NULL)
-        return report_usage("--override-tensor '%s': %s", text, message);
-    v->override_count++;
-    return CODE_OK;
-}
-
-static int read_override(estimate_values *v, gufo_str piece)
-{
-    char *text = strndup(piece.data, piece.len);
-    int code = text != NULL ? add_override(v, text) : report_memory(NULL);
-
+        (void)report_usage("--override-tensor '%s': %s", text, message);
     free(text);
-    return code;
+    v->override_count += o->pattern != NULL;
+    return o->pattern != NULL ? CODE_OK : CODE_USAGE;
 }
 
-/* As in llama.cpp, a comma ends a pattern. */
+static gufo_status take_override(void *context, const gufo_place_rule *rule, gufo_error *error)
+{
+    override_text *o = context;
+
+    (void)error;
+    o->code = add_override(o->values, rule);
+    return o->code == CODE_OK ? GUFO_OK : GUFO_E_STOPPED;
+}
+
 static int read_overrides(estimate_values *v, const option_texts *texts)
 {
-    int code = CODE_OK;
+    override_text o = {v, CODE_OK};
+    gufo_error error;
 
-    for (size_t i = 0; i < texts->count; i++)
-        for (const char *at = texts->items[i]; code == CODE_OK && *at != '\0';)
-            code = read_override(v, str_piece(&at, ','));
+    for (size_t i = 0; i < texts->count && o.code == CODE_OK; i++)
+        if (gufo_place_rules_read(gufo_str_of(texts->items[i]), take_override, &o, &error) !=
+                GUFO_OK &&
+            o.code == CODE_OK)
+            o.code = report_usage("--override-tensor: %s", error.message);
     if (v->override_count > 0) {
         v->run.place = place;
         v->run.place_context = v;
     }
-    return code;
+    return o.code;
 }
 
 int estimate_check_overrides(const estimate_values *v, const gufo_model *model)

@@ -7,7 +7,6 @@
 #include "gufo/codec.h"
 #include "gufo/format.h"
 #include "gufo/schema.h"
-#include "schema/registry/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,11 +56,6 @@ static const char *const value_texts[GUFO_VALUE_TYPE_COUNT] = {
     [GUFO_VALUE_INT64] = "-9223372036854775808 to 9223372036854775807",
     [GUFO_VALUE_FLOAT64] = "IEEE 754, about 16 digits",
 };
-
-static size_t value_type_count(void)
-{
-    return GUFO_VALUE_TYPE_COUNT;
-}
 
 static bool value_type_row(size_t index, catalogue_row *out)
 {
@@ -356,15 +350,6 @@ static bool pretokenizer_row(size_t index, catalogue_row *out)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-static size_t rule_count(void)
-{
-    size_t count = 0;
-
-    while (gufo_rule_at(count) != NULL)
-        count++;
-    return count;
-}
-
 static bool rule_row(size_t index, catalogue_row *out)
 {
     const gufo_rule *rule = gufo_rule_at(index);
@@ -388,54 +373,59 @@ static const char *rule_meant(const char *word)
 #define COLUMN(index) (1u << (index))
 
 const catalogue catalogues[] = {
-    {"keys", "key", "metadata key", schema_key_count, key_row, "gufo get FILE WORD",
+    {"keys", "key", "metadata key", key_row, "gufo get FILE WORD",
      .columns = {{"key", "type", "specification", "unit", "default", "status", "since", "group",
                   "instead", "summary"},
                  COLUMN(6),
                  0},
      .meant = key_meant, .arch_has = arch_has_key, .arch_row = arch_key_row,
      .arch_columns = {{"key", "need", "type", "default", "summary"}, 0, 0}},
-    {"archs", "architecture", "architecture", schema_arch_count, arch_row,
-     "gufo list keys --arch WORD",
+    {"archs", "architecture", "architecture", arch_row, "gufo list keys --arch WORD",
      .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3), 0},
      .is_architecture = true},
-    {"tensors", "tensor", "tensor", schema_tensor_info_count, tensor_row,
-     "gufo show --tensors='WORD*' FILE",
+    {"tensors", "tensor", "tensor", tensor_row, "gufo show --tensors='WORD*' FILE",
      .columns = {{"tensor", "status", "shape", "bias_shape", "summary"}, 0, 0},
      .meant = tensor_meant, .arch_has = arch_has_tensor, .arch_row = arch_tensor_row,
      .arch_columns = {{"tensor", "need", "shape", "bias_shape", "summary"}, 0, 0}},
-    {"types", "type", "element type", gufo_element_type_count, type_row,
-     "gufo show --tensors FILE | grep -w WORD",
+    {"types", "type", "element type", type_row, "gufo show --tensors FILE | grep -w WORD",
      .columns = {{"type", "id", "block_elements", "block_bytes", "bits_per_weight", "encoding",
                   "advice"},
                  COLUMN(1) | COLUMN(2) | COLUMN(3) | COLUMN(4),
                  COLUMN(4)},
-     .headed = true, .own = OWN_ELEMENT_TYPE},
-    {"filetypes", "file type", "file type, general.file_type", schema_file_type_count,
-     file_type_row, "gufo quantize IN.gguf OUT.gguf WORD",
+     .headed = true, .own = GUFO_SPELLING_ELEMENT_TYPE},
+    {"filetypes", "file type", "file type, general.file_type", file_type_row,
+     "gufo quantize IN.gguf OUT.gguf WORD",
      .columns = {{"file_type", "id", "most_weights", "bits_per_weight", "made", "advice"},
                  COLUMN(1) | COLUMN(3),
                  COLUMN(3)},
-     .headed = true, .own = OWN_FILE_TYPE},
-    {"valuetypes", "value type", "type of a metadata value", value_type_count, value_type_row,
+     .headed = true, .own = GUFO_SPELLING_FILE_TYPE},
+    {"valuetypes", "value type", "type of a metadata value", value_type_row,
      "gufo edit --set=KEY=WORD:VALUE FILE",
      .columns = {{"value_type", "id", "bytes", "values"}, COLUMN(1) | COLUMN(2), 0}, .headed = true,
-     .own = OWN_VALUE_TYPE},
-    {"tokenizers", "tokenizer", "tokenizer, tokenizer.ggml.model", schema_tokenizer_model_count,
-     tokenizer_row, "gufo get FILE tokenizer.ggml.model",
+     .own = GUFO_SPELLING_VALUE_TYPE},
+    {"tokenizers", "tokenizer", "tokenizer, tokenizer.ggml.model", tokenizer_row,
+     "gufo get FILE tokenizer.ggml.model",
      .columns = {{"tokenizer", "algorithm", "arrays", "bos", "eos", "unknown", "separator",
                   "padding", "mask"},
                  ~0u << 3,
                  0}},
-    {"pretokenizers", "pre-tokenizer", "pre-tokenizer, tokenizer.ggml.pre",
-     schema_pretokenizer_count, pretokenizer_row, "gufo get FILE tokenizer.ggml.pre",
-     .columns = {{"pretokenizer", "family"}, 0, 0}},
-    {"rules", "rule", "rule of gufo validate", rule_count, rule_row,
-     "gufo validate -v FILE | grep -w WORD",
+    {"pretokenizers", "pre-tokenizer", "pre-tokenizer, tokenizer.ggml.pre", pretokenizer_row,
+     "gufo get FILE tokenizer.ggml.pre", .columns = {{"pretokenizer", "family"}, 0, 0}},
+    {"rules", "rule", "rule of gufo validate", rule_row, "gufo validate -v FILE | grep -w WORD",
      .columns = {{"rule", "severity", "name", "clause", "summary"}, 0, 0}, .meant = rule_meant},
 };
 
 const size_t catalogue_count = sizeof catalogues / sizeof *catalogues;
+
+size_t catalogue_rows(const catalogue *c)
+{
+    catalogue_row row;
+    size_t count = 0;
+
+    while (c->row(count, &row))
+        count++;
+    return count;
+}
 
 const catalogue *catalogue_find(const char *name)
 {
@@ -453,7 +443,7 @@ bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out)
     for (size_t i = 0; c->row(i, out); i++)
         if (strcmp(out->cells[0], word) == 0 ||
             (meant != NULL && strcmp(out->cells[0], meant) == 0) ||
-            (c->own != OWN_NONE && own_name_is(c->own, given, out->cells[0])))
+            (c->own != GUFO_SPELLING_PLAIN && gufo_spelling_means(c->own, given, out->cells[0])))
             return true;
     return false;
 }

@@ -6,7 +6,7 @@
 #define CLI_INSPECT_CATALOGUE_H
 
 #include "cli/core/records/record.h"
-#include "schema/registry/tables.h"
+#include "gufo/schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,13 +34,12 @@ typedef struct catalogue {
     const char *name;    /* "keys" */
     const char *one;     /* "key" */
     const char *heading; /* "metadata key": the heading of gufo explain */
-    size_t (*count)(void);
     /* Row `index`; false past the end. */
     bool (*row)(size_t index, catalogue_row *out);
     const char *example; /* a command; WORD in it is a placeholder for a name */
     catalogue_columns columns;
     bool headed;       /* gufo list names its columns */
-    own_name_kind own; /* names that the format gives to rows */
+    gufo_spelling own; /* names that the format gives to rows */
     /* The name of the row that a word means, though it is not called so; NULL for none. */
     const char *(*meant)(const char *word);
     /* For keys and tensors, which architectures have: whether `arch` has the one of that name, and
@@ -53,6 +52,9 @@ typedef struct catalogue {
 
 extern const catalogue catalogues[];
 extern const size_t catalogue_count;
+
+/* How many rows a list has. */
+size_t catalogue_rows(const catalogue *c);
 
 /* Finds a list by its name ("keys"); NULL for an unknown name. */
 const catalogue *catalogue_find(const char *name);

@@ -8,18 +8,16 @@
  *       example         gufo get FILE llama.context_length
  *
  * A word may have several meanings: it shows each. */
-#include "base/buffer.h"
-#include "base/memory.h"
+#include "cli/core/values/array.h"
 #include "cli/core/values/str.h"
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/inspect/catalogue.h"
-#include "cli/inspect/explain_memory.h"
+#include "gufo/estimate.h"
 #include "gufo/schema.h"
-#include "schema/registry/tables.h"
+#include "gufo/print.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -63,7 +61,7 @@ static bool listed_value(const catalogue *c, size_t index, catalogue_value *out)
  * for. */
 static bool layout_value(size_t index, catalogue_value *out)
 {
-    const tensor_data_layout *layout = schema_layout_at(index);
+    const gufo_data_layout *layout = gufo_data_layout_at(index);
 
     if (layout == NULL)
         return false;
@@ -111,33 +109,34 @@ typedef struct catalogue_hint {
     const char *name;
 } catalogue_hint;
 
-/* The names of all rows, one catalogue after the other. */
-static gufo_str name_at(const void *lists, size_t index)
-{
-    const catalogue *c = lists;
-    catalogue_row row = {.cells = {""}};
+/* The names of all rows. */
+typedef struct row_names {
+    gufo_str *items;
+    size_t count;
+} row_names;
 
-    for (; index >= c->count(); c++)
-        index -= c->count();
-    (void)c->row(index, &row);
-    return gufo_str_of(row.cells[0]);
-}
-
-static size_t count_names(void)
+static void collect_names(row_names *names)
 {
-    size_t count = 0;
+    catalogue_row row;
+    gufo_str *added;
 
     for (size_t i = 0; i < catalogue_count; i++)
-        count += catalogues[i].count();
-    return count;
+        for (size_t k = 0; catalogues[i].row(k, &row); k++)
+            if ((added = array_add(&names->items, &names->count, sizeof *added)) != NULL)
+                *added = gufo_str_of(row.cells[0]);
+}
+
+static gufo_str name_at(const void *names, size_t index)
+{
+    return ((const row_names *)names)->items[index];
 }
 
 /* The part of a key behind the architecture. */
-static gufo_str key_tail_at(const void *lists, size_t index)
+static gufo_str key_tail_at(const void *none, size_t index)
 {
     const char *key = gufo_key_at(index)->key;
 
-    (void)lists;
+    (void)none;
     return gufo_str_of(
         strncmp(key, CATALOGUE_ARCH_PLACE, ARCH_PLACE_LEN) == 0 ? key + ARCH_PLACE_LEN : "");
 }
@@ -154,13 +153,13 @@ static bool is_likelier(gufo_str name, gufo_str other)
 }
 
 /* Finds the name that ends in a word: "head_count". */
-static const char *find_by_end(const char *word, size_t count)
+static const char *find_by_end(const char *word, const row_names *names)
 {
     gufo_str likeliest = {NULL, 0};
     size_t len = strlen(word);
 
-    for (size_t i = 0; i < count && len > 0; i++) {
-        gufo_str name = name_at(catalogues, i);
+    for (size_t i = 0; i < names->count && len > 0; i++) {
+        gufo_str name = names->items[i];
 
         if (name.len > len && name.data[name.len - len - 1] == '.' && ends_with(name, word) &&
             is_likelier(name, likeliest))
@@ -174,18 +173,23 @@ static const char *find_by_end(const char *word, size_t count)
 static bool find_by_tail(const char *word, catalogue_hint *out)
 {
     const char *dot = strchr(word, '.');
-    size_t index;
+    size_t index, count = catalogue_rows(catalogue_find("keys"));
 
-    if (nearest_find(gufo_str_of(word), key_tail_at, NULL, schema_key_count(), &index)) {
+    if (gufo_text_nearest(gufo_str_of(word), key_tail_at, NULL, count, &index)) {
         out->name = gufo_key_at(index)->key;
         return true;
     }
-    if (dot == NULL ||
-        !nearest_find(gufo_str_of(dot + 1), key_tail_at, NULL, schema_key_count(), &index))
+    if (dot == NULL || !gufo_text_nearest(gufo_str_of(dot + 1), key_tail_at, NULL, count, &index))
         return false;
     out->before.len = (size_t)(dot + 1 - word);
     out->name = key_tail_at(NULL, index).data;
     return true;
+}
+
+static gufo_str tensor_name_at(const void *none, size_t index)
+{
+    (void)none;
+    return gufo_str_of(gufo_tensor_info_at(index)->name);
 }
 
 /* Finds a tensor of a file, with the number of a block and a suffix: "blk.3.atn_q.weight". */
@@ -193,7 +197,7 @@ static const char *find_tensor(const char *word)
 {
     static const char digits[] = "0123456789";
     static const char *const suffixes[] = {".weight", ".bias"};
-    const catalogue *tensors = catalogue_find("tensors");
+    size_t count = catalogue_rows(catalogue_find("tensors"));
     size_t number = strcspn(word, digits), after = number + strspn(word + number, digits), index;
     char text[256];
     int len = snprintf(text, sizeof text, "%.*s%s%s", (int)number, word,
@@ -205,7 +209,7 @@ static const char *find_tensor(const char *word)
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (ends_with(name, suffixes[i]))
             name.len -= strlen(suffixes[i]);
-    return nearest_find(name, name_at, tensors, tensors->count(), &index)
+    return gufo_text_nearest(name, tensor_name_at, NULL, count, &index)
                ? gufo_tensor_info_at(index)->name
                : NULL;
 }
@@ -213,11 +217,15 @@ static const char *find_tensor(const char *word)
 /* False if nothing is near. */
 static bool catalogue_nearest(const char *word, catalogue_hint *out)
 {
-    size_t index, count = count_names();
+    row_names names = {0};
+    size_t index;
 
-    *out = (catalogue_hint){{word, 0}, find_by_end(word, count)};
-    if (out->name == NULL && nearest_find(gufo_str_of(word), name_at, catalogues, count, &index))
-        out->name = name_at(catalogues, index).data;
+    collect_names(&names);
+    *out = (catalogue_hint){{word, 0}, find_by_end(word, &names)};
+    if (out->name == NULL &&
+        gufo_text_nearest(gufo_str_of(word), name_at, &names, names.count, &index))
+        out->name = names.items[index].data;
+    free(names.items);
     if (out->name == NULL)
         out->name = find_tensor(word);
     return out->name != NULL || find_by_tail(word, out);
@@ -230,7 +238,8 @@ enum { EXAMPLE_SIZE = 512 };
 /* Whether a shell takes a word as it is. */
 static bool is_plain(const char *word)
 {
-    return strlen(word) <= 128 && word[0] != '-' && str_is_plain(gufo_str_of(word), "._-");
+    return strlen(word) <= 128 && word[0] != '-' &&
+           is_made_of(gufo_str_of(word), LETTERS DIGITS "._-");
 }
 
 static void append(char out[EXAMPLE_SIZE], const char *text, size_t len)
@@ -263,7 +272,7 @@ static void catalogue_example(const catalogue *c, const catalogue_row *row, cons
     const char *place = strstr(example, "WORD");
     size_t first = 0, before = place != NULL ? (size_t)(place - example) : strlen(example);
     const char *arch = catalogue_user(c, row->cells[0], &first);
-    bool own = c->own != OWN_NONE && strcmp(word, row->cells[0]) != 0;
+    bool own = c->own != GUFO_SPELLING_PLAIN && strcmp(word, row->cells[0]) != 0;
 
     out[0] = '\0';
     append(out, example, before);
@@ -408,7 +417,7 @@ static const line_form *form_of(const catalogue_page_line *of)
 }
 
 /* "NAME = VALUE -> TARGETS if CONDITION  # NOTE", or what it has of these. */
-static bool line_text(const catalogue_page_line *of, const char *sign, buffer *out)
+static void put_parts(FILE *out, const catalogue_page_line *of, const char *sign)
 {
     const char *const *cells = of->cells;
     const struct {
@@ -422,17 +431,30 @@ static bool line_text(const catalogue_page_line *of, const char *sign, buffer *o
     };
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (*parts[i].text != '\0' &&
-            (!buffer_append(out, parts[i].before, strlen(parts[i].before)) ||
-             !buffer_append(out, parts[i].text, strlen(parts[i].text))))
-            return false;
-    return buffer_append(out, "", 1);
+        if (*parts[i].text != '\0')
+            fprintf(out, "%s%s", parts[i].before, parts[i].text);
+}
+
+/* False without memory. */
+static bool print_line(const catalogue_page_line *of, const line_form *form)
+{
+    text_stream stream;
+    char *text;
+
+    if (!text_stream_open(&stream))
+        return false;
+    put_parts(stream.out, of, form->sign);
+    text = text_stream_close(&stream);
+    text_put_wrapped(stdout, (gufo_str){text, stream.len}, value_column(), value_column() + 2,
+                     stdout_columns());
+    putchar('\n');
+    free(text);
+    return text != NULL || stream.len == 0;
 }
 
 /* How a checkpoint becomes a model of the architecture, and back; false without memory. */
 static bool print_lines(const char *arch)
 {
-    buffer text = {.allocator = &default_allocator};
     const char *before = "";
     catalogue_page_line row;
     bool done = true;
@@ -440,29 +462,27 @@ static bool print_lines(const char *arch)
     for (size_t i = 0; done && catalogue_line(arch, i, &row); i++) {
         const line_form *form = form_of(&row);
 
-        text.len = 0;
-        done = line_text(&row, form->sign, &text);
         put_title(strcmp(form->title, before) != 0 ? form->title : "");
-        text_put_wrapped(stdout, gufo_str_of(done ? (const char *)text.data : ""), value_column(),
-                         value_column() + 2, stdout_columns());
-        putchar('\n');
+        done = print_line(&row, form);
         before = form->title;
     }
-    buffer_free(&text);
     return done;
 }
 
-static void put_sentence(const char *title, const char *sentence)
+/* A sentence about memory; *title is that of the first one, and then empty. */
+static bool put_sentence(void *title, const char *sentence)
 {
-    put_name(title);
+    put_name(*(const char **)title);
     put_text(sentence, NAME_COLUMNS + 2);
+    *(const char **)title = "";
+    return true;
 }
 
 /* What becomes the architecture, and what it consists of; false without memory. */
 static bool print_architecture(const char *arch)
 {
     name_list classes = {"converted from", 0};
-    const char *name;
+    const char *name, *title = "memory";
 
     for (size_t next = 0; (name = catalogue_class(arch, &next)) != NULL;)
         list_add(&classes, name);
@@ -471,7 +491,7 @@ static bool print_architecture(const char *arch)
         for (size_t need = 0; catalogues[i].arch_row != NULL && catalogue_needs[need] != NULL;
              need++)
             print_own(&catalogues[i], arch, catalogue_needs[need]);
-    explain_memory(arch, put_sentence);
+    (void)gufo_estimate_explain(arch, put_sentence, &title);
     return print_lines(arch);
 }
 

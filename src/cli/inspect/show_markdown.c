@@ -15,7 +15,6 @@
 #include "cli/inspect/show.h"
 
 #include "cli/core/values/str.h"
-#include "base/text.h"
 #include "cli/core/options/names.h"
 #include "cli/core/records/quoting.h"
 #include "cli/core/terminal/stdout.h"
@@ -23,9 +22,9 @@
 #include "cli/core/values/value.h"
 #include "gufo/schema.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define VALUE_COLUMNS 80
 #define MOST_ADDRESS 2048
@@ -35,10 +34,13 @@
 /* Whether YAML reads it as the same text without quotes.  (Some readers take "no" for false.) */
 static bool is_plain(gufo_str text)
 {
-    for (const char *words = "true false yes no on off null y n none"; *words != '\0';)
-        if (str_same_folded(str_piece(&words, ' '), text))
+    gufo_str word;
+
+    for (const char *words = "true false yes no on off null y n none";
+         (word = next_word(&words)).len > 0;)
+        if (word.len == text.len && strncasecmp(word.data, text.data, word.len) == 0)
             return false;
-    return str_is_plain(text, "-._/") && isalpha((unsigned char)text.data[0]);
+    return is_made_of(text, LETTERS DIGITS "-._/") && span_of(text, 0, LETTERS) > 0;
 }
 
 /* A string of JSON is one of YAML, too. */

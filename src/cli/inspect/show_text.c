@@ -237,7 +237,8 @@ static void write_folded(const input *in, bool color)
         return;
     t.whole_names = true;
     (void)record_fit(&t, &fold_text, &list);
-    table_title(color, "Tensors", f->item_count, gufo_model_facts(in->model).claimed_tensors);
+    table_title(color, "Tensors", gufo_model_tensor_count(in->model),
+                gufo_model_facts(in->model).claimed_tensors);
     record_put_all(&t, &fold_text, &list);
     fold_free(f);
 }

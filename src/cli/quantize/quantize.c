@@ -5,13 +5,13 @@
 
 #include "cli/quantize/quantize.h"
 
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/progress.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
+#include "cli/core/values/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,16 +62,22 @@ static const gufo_element_type *type_in_model(void *other, const gufo_quantize_t
                                                             : NULL;
 }
 
+/* Whether the name has one of these parts. */
+static bool has_part(gufo_str name, const option_texts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        for (size_t at = 0; at <= name.len; at++)
+            if (begins_with(rest_of(name, at), parts->items[i]))
+                return true;
+    return false;
+}
+
 static bool is_included(void *context, gufo_str name)
 {
     const quantize_options *o = context;
-    bool included = o->included.count == 0;
 
-    for (size_t i = 0; i < o->included.count; i++)
-        included = included || str_search(name, gufo_str_of(o->included.items[i])) != NULL;
-    for (size_t i = 0; i < o->excluded.count; i++)
-        included = included && str_search(name, gufo_str_of(o->excluded.items[i])) == NULL;
-    return included;
+    return (o->included.count == 0 || has_part(name, &o->included)) &&
+           !has_part(name, &o->excluded);
 }
 
 /* ---- the work ------------------------------------------------------------------------------- */

@@ -7,7 +7,6 @@
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
 #include "gufo/value.h"
-#include "schema/registry/tables.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -31,9 +30,9 @@ int quantize_read_file(void *options, const option_given *given)
 enum { NAME_SIZE = 32 };
 
 /* A name, or one of the format's own of that kind, in upper case; "" if it is too long. */
-static void plain_name(own_name_kind kind, const char *text, char out[NAME_SIZE])
+static void plain_name(gufo_spelling kind, const char *text, char out[NAME_SIZE])
 {
-    gufo_str bare = own_name_bare(kind, gufo_str_of(text));
+    gufo_str bare = gufo_spelling_bare(kind, gufo_str_of(text));
     size_t len = bare.len < NAME_SIZE ? bare.len : 0;
 
     for (size_t i = 0; i < len; i++)
@@ -95,7 +94,7 @@ static size_t list_names(int bits, name_at *names, char *out, size_t size)
 }
 
 /* `before`: "--OPTION: ", or nothing. */
-static int report_unknown(const char *before, own_name_kind kind, const char *text, name_at *names)
+static int report_unknown(const char *before, gufo_spelling kind, const char *text, name_at *names)
 {
     char upper[NAME_SIZE], list[512];
     suggestion near;
@@ -110,7 +109,7 @@ static int report_unknown(const char *before, own_name_kind kind, const char *te
             suggest_offer(&near, gufo_str_of(name));
     if (near.name.len == 0 && *upper != '\0')
         return report_usage("%sunknown type '%s'; 'gufo list %s' lists them", before, text,
-                            kind == OWN_FILE_TYPE ? "filetypes" : "types");
+                            kind == GUFO_SPELLING_FILE_TYPE ? "filetypes" : "types");
     return report_usage("%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
 }
 
@@ -124,7 +123,7 @@ int quantize_type_of(const char *option, const char *text, const gufo_element_ty
     if (*out != NULL)
         return report_usage("--%s: %s can no longer be made", option, (*out)->name);
     snprintf(before, sizeof before, "--%s: ", option);
-    return report_unknown(before, OWN_ELEMENT_TYPE, text, made_type_name);
+    return report_unknown(before, GUFO_SPELLING_ELEMENT_TYPE, text, made_type_name);
 }
 
 int quantize_read_type(void *options, const option_given *given)
@@ -137,7 +136,7 @@ int quantize_read_target(const char *text, bool pure, gufo_quantize_target *out)
 {
     return gufo_quantize_target_by_name(text, pure, out)
                ? CODE_OK
-               : report_unknown("", OWN_FILE_TYPE, text, gufo_quantize_target_name);
+               : report_unknown("", GUFO_SPELLING_FILE_TYPE, text, gufo_quantize_target_name);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */

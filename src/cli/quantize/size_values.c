@@ -4,6 +4,7 @@
 #include "cli/core/files/path.h"
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
+#include "cli/core/values/str.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -30,15 +31,6 @@ void size_release(size_options *size)
     name_rules_free(&size->most);
     name_rules_free(&size->ties);
     name_rules_free(&size->coefficients);
-}
-
-/* The next piece of a list; *at becomes NULL behind the last one. */
-static gufo_str next_piece(const char **at)
-{
-    gufo_str piece = {*at, strcspn(*at, ",")};
-
-    *at = piece.data[piece.len] == ',' ? piece.data + piece.len + 1 : NULL;
-    return piece;
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */

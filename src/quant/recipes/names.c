@@ -183,10 +183,10 @@ static const gufo_file_type *find_file_type(const char *name)
     uint32_t number;
 
     for (size_t i = 0; i < ALIAS_COUNT; i++)
-        if (own_name_is(OWN_FILE_TYPE, given, aliases[i].name))
+        if (gufo_spelling_means(GUFO_SPELLING_FILE_TYPE, given, aliases[i].name))
             return gufo_file_type_by_id(aliases[i].file_type);
     for (size_t i = 0; (type = gufo_file_type_at(i)) != NULL; i++)
-        if (is_made(type) && own_name_is(OWN_FILE_TYPE, given, type->name))
+        if (is_made(type) && gufo_spelling_means(GUFO_SPELLING_FILE_TYPE, given, type->name))
             return type;
     type = read_number(name, &number) ? gufo_file_type_by_id(number) : NULL;
     return type != NULL && is_made(type) ? type : NULL;
@@ -221,7 +221,7 @@ bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_tar
 
     if (out == NULL)
         out = &unwanted;
-    if (own_name_is(OWN_NONE, gufo_str_of(name), copy_name)) {
+    if (gufo_spelling_means(GUFO_SPELLING_PLAIN, gufo_str_of(name), copy_name)) {
         *out = (gufo_quantize_target){.name = copy_name};
         return true;
     }

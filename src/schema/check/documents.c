@@ -19,12 +19,12 @@ static bool find_text(const check_context *c, const char *key, gufo_entry *entry
 static gufo_str layout_name(const void *table, size_t index)
 {
     (void)table;
-    return gufo_str_of(schema_layout_at(index)->name);
+    return gufo_str_of(gufo_data_layout_at(index)->name);
 }
 
 /* A known layout may be another architecture's. */
 static void check_known_layout(check_context *c, const gufo_entry *entry,
-                               const tensor_data_layout *layout)
+                               const gufo_data_layout *layout)
 {
     if (*layout->arch == '\0' || gufo_str_equal(c->architecture, gufo_str_of(layout->arch)))
         return;
@@ -42,7 +42,7 @@ static void check_layout(check_context *c)
 {
     gufo_entry entry;
     gufo_finding finding;
-    const tensor_data_layout *layout;
+    const gufo_data_layout *layout;
     size_t nearest;
 
     if (c->architecture.len == 0 || !schema_arch_entry(c, &entry, "tensor_data_layout") ||
@@ -54,7 +54,7 @@ static void check_layout(check_context *c)
         return;
     }
     finding = at_entry(&entry);
-    if (nearest_find(entry.value.as.str, layout_name, NULL, schema_layout_count(), &nearest))
+    if (gufo_text_nearest(entry.value.as.str, layout_name, NULL, schema_layout_count(), &nearest))
         finding.fix = fix_text(GUFO_FIX_SET, entry.key, layout_name(NULL, nearest));
     schema_report(c, RULE_TENSOR_DATA_LAYOUT, finding, "key %s is %s, which is not a known layout",
                   QUOTED(entry.key), QUOTED(entry.value.as.str));

@@ -49,7 +49,7 @@ static void check_architecture_name(check_context *c)
                       QUOTED(c->architecture));
     if (c->arch != NULL)
         return;
-    if (nearest_find(c->architecture, architecture_at, NULL, schema_arch_count(), &nearest))
+    if (gufo_text_nearest(c->architecture, architecture_at, NULL, schema_arch_count(), &nearest))
         finding.fix = fix_text(GUFO_FIX_SET, entry.key, gufo_str_of(gufo_arch_at(nearest)->id));
     schema_report(c, RULE_ARCHITECTURE_UNKNOWN, finding, "architecture %s is not known",
                   QUOTED(c->architecture));

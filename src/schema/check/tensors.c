@@ -63,7 +63,7 @@ static void report_unknown(tensor_context *t, const named_tensor *v)
 
     /* Looking for the nearest one takes time. */
     if (t->c->listed[RULE_TENSOR_UNKNOWN] < GUFO_FINDINGS_OF_A_RULE &&
-        nearest_find(part, choice_at, &choice, t->c->tensor_count, &index)) {
+        gufo_text_nearest(part, choice_at, &choice, t->c->tensor_count, &index)) {
         other = choice_at(&choice, index);
         const char *right =
             schema_text(t->c, "%.*s%.*s%.*s", (int)before, name.data, (int)other.len, other.data,

@@ -66,12 +66,12 @@ static gufo_str pretokenizer_at(const void *table, size_t index)
 
 /* Tells that the text of a key is not in a table of `count` rows. */
 static void report_unknown(check_context *c, rule_number rule, const gufo_entry *entry,
-                           nearest_name *name_at, size_t count)
+                           gufo_text_row *name_at, size_t count)
 {
     gufo_finding finding = at_entry(entry);
     size_t nearest;
 
-    if (nearest_find(entry->value.as.str, name_at, NULL, count, &nearest))
+    if (gufo_text_nearest(entry->value.as.str, name_at, NULL, count, &nearest))
         finding.fix = fix_text(GUFO_FIX_SET, entry->key, name_at(NULL, nearest));
     schema_report(c, rule, finding, "%.*s %s is not known", (int)entry->key.len, entry->key.data,
                   QUOTED(entry->value.as.str));

@@ -202,7 +202,7 @@ bool key_strip_array(gufo_str *type)
 
 bool gufo_value_type_by_name_str(gufo_str name, gufo_value_type *out)
 {
-    gufo_str bare = own_name_bare(OWN_VALUE_TYPE, name);
+    gufo_str bare = gufo_spelling_bare(GUFO_SPELLING_VALUE_TYPE, name);
 
     for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++) {
         gufo_str known = gufo_str_of(gufo_value_type_name((gufo_value_type)i));
@@ -386,8 +386,8 @@ const gufo_key_info *gufo_key_nearest_str(gufo_str key, gufo_str architecture,
     if (found != NULL)
         return found;
 
-    if (!nearest_find((gufo_str){key.data + names.skip, key.len - names.skip}, name_at, &names,
-                      schema_key_count(), &index))
+    if (!gufo_text_nearest((gufo_str){key.data + names.skip, key.len - names.skip}, name_at, &names,
+                           schema_key_count(), &index))
         return NULL;
     return key_in_file(gufo_key_at(index), architecture, out) ? gufo_key_at(index) : NULL;
 }

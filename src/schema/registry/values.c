@@ -71,15 +71,15 @@ const gufo_file_type *gufo_file_type_by_name(const char *name)
 
 /* ---- the table of layouts of tensor data -------------------------------------------------------- */
 
-static const tensor_data_layout layouts[] = {
+static const gufo_data_layout layouts[] = {
 #define ROW(name, arch, others, summary) {name, arch, others, summary},
 #include "registry/tensor_data_layouts.inc"
 #undef ROW
 };
 
-TABLE(layouts, tensor_data_layout, schema_layout_count, schema_layout_at)
+TABLE(layouts, gufo_data_layout, schema_layout_count, gufo_data_layout_at)
 
-const tensor_data_layout *schema_layout_find(gufo_str name)
+const gufo_data_layout *schema_layout_find(gufo_str name)
 {
     return row_find(ROWS(layouts), name);
 }

@@ -190,7 +190,7 @@ static void hint_nearest(syntax_result *result, const list *in, gufo_str id)
 {
     size_t index;
 
-    if (nearest_find(id, listed_name, in->rows, in->count, &index)) {
+    if (gufo_text_nearest(id, listed_name, in->rows, in->count, &index)) {
         hint_successor(result, &in->rows[index], false);
         if (result->hint[0] == '\0')
             syntax_hint(result, gufo_str_of(in->rows[index].id));
@@ -299,7 +299,8 @@ static bool read_word(reader *r, gufo_str word)
         return read_id(r, word);
     (void)misread(r, word, reasons[r->expected]);
     /* The whole may be one id with a blank in it: "Apache 2.0". */
-    if (is_name(word) && nearest_find(r->text, listed_name, licenses, license_list.count, &index)) {
+    if (is_name(word) &&
+        gufo_text_nearest(r->text, listed_name, licenses, license_list.count, &index)) {
         r->fault.scope = HINT_FOR_TEXT;
         syntax_hint(&r->fault, gufo_str_of(licenses[index].id));
     }

@@ -111,7 +111,8 @@ static void test_nearest(void **state)
 
         edited(text, gufo_key_at(pick(schema_key_count()))->key, pick(8));
         found = slow_nearest(gufo_str_of(text), &expected);
-        if (found != nearest_find(gufo_str_of(text), key_name, NULL, schema_key_count(), &index))
+        if (found !=
+            gufo_text_nearest(gufo_str_of(text), key_name, NULL, schema_key_count(), &index))
             fail_msg("%s: %s", text, found ? "is not found" : "is found");
         if (index != expected)
             fail_msg("%s: %s instead of %s", text, gufo_key_at(index)->key,
@@ -133,7 +134,7 @@ static bool is_near(const char *text, const char *name)
     gufo_str row = gufo_str_of(name);
     size_t index;
 
-    return nearest_find(gufo_str_of(text), only_name, &row, 1, &index);
+    return gufo_text_nearest(gufo_str_of(text), only_name, &row, 1, &index);
 }
 
 static void test_limits(void **state)

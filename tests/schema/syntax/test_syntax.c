@@ -520,15 +520,15 @@ static void test_nearest(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        bool found = nearest_find(rows[i].text, name_at, names, COUNT_OF(names), &index);
+        bool found = gufo_text_nearest(rows[i].text, name_at, names, COUNT_OF(names), &index);
 
         check(found == (rows[i].index >= 0), "%s", rows[i].text.data);
         check(!found || index == (size_t)rows[i].index, "%s: %zu", rows[i].text.data, index);
     }
-    check(!nearest_find(rows[0].text, name_at, names, 0, &index), "an empty table");
+    check(!gufo_text_nearest(rows[0].text, name_at, names, 0, &index), "an empty table");
     memset(long_text, 'a', sizeof long_text);
-    check(!nearest_find((gufo_str){long_text, sizeof long_text}, name_at, names, COUNT_OF(names),
-                        &index),
+    check(!gufo_text_nearest((gufo_str){long_text, sizeof long_text}, name_at, names,
+                             COUNT_OF(names), &index),
           "a long text");
 }
 

@@ -70,7 +70,7 @@ static int read_choice(const command_option *option, const char *text, void *out
 
     for (size_t i = 0; option->words[i] != NULL; i++, number++) {
         suggest_offer(&near, gufo_str_of(option->words[i]));
-        if (!own_name_is(option->own, given, option->words[i]))
+        if (!gufo_spelling_means(option->own, given, option->words[i]))
             continue;
         memcpy(out, &number, sizeof number); /* enums are as large */
         return CODE_OK;

@@ -4,7 +4,7 @@
 
 #include "cli/core/terminal/report.h"
 #include "gufo/codec.h"
-#include "schema/registry/tables.h"
+#include "gufo/schema.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -57,7 +57,7 @@ struct command_option {
     size_t place, given; /* offsets: of the value, and of a bool that is set, too (0: none) */
     uint64_t lowest, highest;
     const char *const *words; /* in any case; the last is NULL */
-    own_name_kind own;        /* of what they are names, if the format has others */
+    gufo_spelling own;        /* of what they are names, if the format has others */
     const char *example;      /* of a size */
     const char *fallback;     /* the value without an argument; NULL: none */
     option_reader *read;

@@ -55,4 +55,15 @@ static inline gufo_str next_word(const char **words)
     return (gufo_str){begin, (size_t)(*words - begin)};
 }
 
+/* The next piece of a list with commas, without blanks before it; *at becomes NULL behind the last one. */
+static inline gufo_str next_piece(const char **at)
+{
+    gufo_str piece;
+
+    *at += strspn(*at, " ");
+    piece = (gufo_str){*at, strcspn(*at, ",")};
+    *at = piece.data[piece.len] == ',' ? piece.data + piece.len + 1 : NULL;
+    return piece;
+}
+
 #endif

@@ -231,8 +231,9 @@ static const char *class_nearest(gufo_str name)
 {
     size_t index;
 
-    return nearest_find(name, name_at, classes, ROW_COUNT(classes), &index) ? classes[index].name
-                                                                            : NULL;
+    return gufo_text_nearest(name, name_at, classes, ROW_COUNT(classes), &index)
+               ? classes[index].name
+               : NULL;
 }
 
 /* The class and the architecture of a model.

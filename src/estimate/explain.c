@@ -1,18 +1,16 @@
-/* How models of an architecture use memory, in words: what `gufo estimate` computes with. */
-#include "cli/inspect/explain_memory.h"
-
-#include "cli/core/values/number.h"
-#include "estimate/estimator.h"
-
+/* How models of an architecture use memory, in words: what estimates are computed with. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "estimate/estimator.h"
+
 enum { SENTENCE = 256 };
 
 typedef struct output {
-    explain_put *put;
-    size_t count;
+    gufo_estimate_sentence *found;
+    void *context;
+    bool goes_on;
 } output;
 
 static __attribute__((format(printf, 2, 3))) void put(output *out, const char *format, ...)
@@ -23,7 +21,8 @@ static __attribute__((format(printf, 2, 3))) void put(output *out, const char *f
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    out->put(out->count++ == 0 ? "memory" : "", text);
+    if (out->goes_on)
+        out->goes_on = out->found(out->context, text);
 }
 
 static void put_layers(const memory_rule *r, output *out)
@@ -124,19 +123,19 @@ static void put_buffers(const memory_rule *r, output *out)
         put(out, "buffers for computing by %s: %s; measured within %" PRIu64 " %%",
             r->has[RULE_STEPS] ? "steps" : "stages", text, r->margin);
     if (r->extra > 0)
-        put(out, "%s per token more", human_counted(r->extra, "embedding", "embeddings").text);
+        put(out, "%" PRIu64 " embedding%s per token more", r->extra, r->extra > 1 ? "s" : "");
     if (r->tail > 0)
-        put(out, "%s per token where the output alone is on a device",
-            human_counted(r->tail, "embedding", "embeddings").text);
+        put(out, "%" PRIu64 " embedding%s per token where the output alone is on a device", r->tail,
+            r->tail > 1 ? "s" : "");
 }
 
-void explain_memory(const char *arch, explain_put *put_sentence)
+bool gufo_estimate_explain(const char *architecture, gufo_estimate_sentence *found, void *context)
 {
-    output out = {put_sentence, 0};
+    output out = {found, context, true};
     memory_rule r;
 
-    if (!rule_read(&r, gufo_str_of(arch)))
-        return;
+    if (!rule_read(&r, gufo_str_of(architecture)))
+        return false;
     put_layers(&r, &out);
     put_windows(&r, &out);
     if (r.has[RULE_TABLE_TWICE])
@@ -144,4 +143,5 @@ void explain_memory(const char *arch, explain_put *put_sentence)
     if (r.has[RULE_NO_TABLE])
         put(&out, "never a second table of tokens");
     put_buffers(&r, &out);
+    return true;
 }
