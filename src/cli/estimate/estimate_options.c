@@ -141,16 +141,8 @@ const char *const estimate_cache_types[] = {"f32",  "f16",    "bf16", "q8_0", "q
 
 static const gufo_element_type *cache_type(unsigned choice)
 {
-    char name[16];
-    size_t i = 0;
-
-    if (choice == 0)
-        return NULL;
-    for (const char *at = estimate_cache_types[choice - 1]; *at != '\0' && i + 1 < sizeof name;
-         at++)
-        name[i++] = (char)toupper((unsigned char)*at);
-    name[i] = '\0';
-    return gufo_element_type_by_name(name);
+    return choice == 0 ? NULL
+                       : gufo_element_type_meant(gufo_str_of(estimate_cache_types[choice - 1]));
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */
