@@ -44,6 +44,45 @@ static void read_documents(gufo_str text)
     must((world.fault[0] != '\0') == (world.status != GUFO_OK), "a fault has a reason");
 }
 
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static bool is_inside(gufo_str part, gufo_str text)
+{
+    return part.data >= text.data && part.len <= text.len - (size_t)(part.data - text.data);
+}
+
+static gufo_status take_type(void *context, const gufo_type_rule *rule, gufo_error *error)
+{
+    gufo_text name = {0};
+
+    must(is_inside(rule->pattern, *(gufo_str *)context), "the pattern is in the text");
+    must(is_inside(rule->type_name, *(gufo_str *)context), "the type is in the text");
+    if (gufo_type_rule_tensor(rule->pattern, &name, error) == GUFO_OK)
+        must(name.len <= rule->pattern.len - 2, "a name is shorter than its pattern");
+    gufo_text_free(&name);
+    return GUFO_OK;
+}
+
+static gufo_status take_place(void *context, const gufo_place_rule *rule, gufo_error *error)
+{
+    (void)error;
+    must(is_inside(rule->pattern, *(gufo_str *)context), "the pattern is in the text");
+    must(rule->place == GUFO_ESTIMATE_HOST ||
+             (rule->place >= 0 && rule->place < GUFO_ESTIMATE_MAX_DEVICES),
+         "the place exists");
+    return GUFO_OK;
+}
+
+static void read_rules(gufo_str text)
+{
+    gufo_error error = {.offset = 0};
+    gufo_status status = gufo_type_rules_read(text, take_type, &text, &error);
+
+    must(status == GUFO_OK || error.offset < text.len, "what is not a rule is in the text");
+    status = gufo_place_rules_read(text, take_place, &text, &error);
+    must(status == GUFO_OK || error.offset < text.len, "what is not a rule is in the text");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* A block of exactly this size, so that the first byte past it is noticed. */
@@ -59,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_form(syntax_doi, text, true);
     read_form(syntax_url, text, true);
     read_documents(text);
+    read_rules(text);
     free(copy);
     return 0;
 }
