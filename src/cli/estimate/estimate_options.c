@@ -207,7 +207,7 @@ static uint32_t read_list(const char *option, const char *text, const list_kind 
     uint32_t count = 0;
 
     do {
-        gufo_str piece = next_piece(&text);
+        gufo_str piece = next_item(&text);
 
         if (count == GUFO_ESTIMATE_MAX_DEVICES) {
             (void)report_usage("%s takes at most %d %s", option, GUFO_ESTIMATE_MAX_DEVICES,

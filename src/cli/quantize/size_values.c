@@ -81,7 +81,7 @@ static int read_targets(void *options, const option_given *given, const target_k
         return report_usage("--target-size and --target-bpw exclude each other");
     size->option = given->option->name;
     do {
-        code = read_target(size, given, kind, next_piece(&at));
+        code = read_target(size, given, kind, next_item(&at));
     } while (code == CODE_OK && at != NULL);
     return code;
 }
@@ -127,7 +127,7 @@ int size_read_types(void *options, const option_given *given)
     int code = CODE_OK;
 
     do {
-        gufo_str piece = next_piece(&at);
+        gufo_str piece = next_item(&at);
         const gufo_element_type *type;
         char name[64];
 

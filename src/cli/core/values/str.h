@@ -55,8 +55,8 @@ static inline gufo_str next_word(const char **words)
     return (gufo_str){begin, (size_t)(*words - begin)};
 }
 
-/* The next piece of a list with commas, without blanks before it; *at becomes NULL behind the last one. */
-static inline gufo_str next_piece(const char **at)
+/* The next item of a list with commas, without blanks before it; *at becomes NULL behind the last one. */
+static inline gufo_str next_item(const char **at)
 {
     gufo_str piece;
 
