@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 
 import numpy as np
 
 import gufo
+from gufo.scripts import gguf_set_metadata
 
 
 def check_reads(path: str) -> None:
@@ -28,8 +31,21 @@ def check_lacks(part: str, call: Callable[[], object]) -> None:
     raise SystemExit(f"{part}: not refused")
 
 
+def check_script(path: str) -> None:
+    """Prints a sentence, not where in the program it happens."""
+    sys.argv = ["gguf-set-metadata", "--force", path, "v.string", "text"]
+    try:
+        gguf_set_metadata.main()
+    except SystemExit as error:
+        assert str(error).startswith("gguf-set-metadata: gufo was built without edits"), error
+        return
+    raise SystemExit("gguf-set-metadata: not refused")
+
+
 def main() -> None:
     path = sys.argv[1]
+    with tempfile.NamedTemporaryFile() as copy:
+        check_script(shutil.copy(path, copy.name))
     check_reads(path)
     assert not gufo._core.features, gufo._core.features
     model = gufo.open(path)

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from functools import wraps
 
+from gufo._core import Error
+
 SURE = "YES, I am sure> "
 
 
@@ -33,7 +35,7 @@ def plain_errors(main: Callable[[], None]) -> Callable[[], None]:
     def wrapped() -> None:
         try:
             main()
-        except (OSError, ValueError, LookupError) as error:
+        except (OSError, ValueError, LookupError, Error) as error:
             # a KeyError would put its message between quotes
             text = error.args[0] if isinstance(error, LookupError) and error.args else error
             sys.exit(f"{os.path.basename(sys.argv[0])}: {escaped(str(text))}")
