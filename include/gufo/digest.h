@@ -50,6 +50,10 @@ GUFO_API bool gufo_digest_by_name(const char *name, gufo_digest_algorithm *algor
 /* Whether this build of the library has it. */
 GUFO_API bool gufo_digest_available(gufo_digest_algorithm algorithm);
 
+/* The libraries that hash and sign: name and version of number `index`, in *version NULL for one that
+ * this build does without; false past the last.  Static; any thread. */
+GUFO_API bool gufo_digest_library_at(size_t index, const char **name, const char **version);
+
 /* One hash of each algorithm; bytes of those that were not asked for are 0. */
 typedef struct gufo_digests {
     uint8_t bytes[GUFO_DIGEST_COUNT][GUFO_DIGEST_SIZE];
@@ -91,6 +95,13 @@ typedef struct gufo_digest_options {
  * named. */
 GUFO_API gufo_status gufo_model_digest(const gufo_model *model, const gufo_digest_options *options,
                                        const gufo_run *run, gufo_digests *all, gufo_error *error);
+
+/* Hashes all bytes of regular files, one after the other as if they were one file, with each of
+ * `algorithms` (a bit for each: 1 << GUFO_DIGEST_SHA256 ...).  Progress counts the bytes of all.  `run` may
+ * be NULL; any thread.  GUFO_E_ARGUMENT for a bit without an algorithm, or what is not a regular file;
+ * GUFO_E_TYPE for an algorithm that is not available; GUFO_E_STOPPED, GUFO_E_IO, GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_digest_files(const char *const *paths, size_t count, uint32_t algorithms,
+                                       const gufo_run *run, gufo_digests *out, gufo_error *error);
 
 /* ==== Part 3: manifests ====================================================================== */
 

@@ -206,8 +206,8 @@ typedef struct gufo_open_options {
  * lists the rules) and builds the index.  Files are mapped and read-only; strings and arrays stay
  * in them.  Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.
  * Where mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped
- * bytes, and a pipe is read to its end: from one without an end, the call returns only if
- * progress, which is asked when bytes come, stops it.
+ * bytes, and a pipe is read to its end: from one without an end, or one that sends nothing, the call
+ * returns only if progress stops it, which is asked when bytes come, and else ten times a second.
  * Changing a file while it is open is noticed as GUFO_E_CHANGED or as wrong content; truncating it
  * raises SIGBUS in any thread that touches the lost bytes (see GUFO_OPEN_NO_MAP).
  *

@@ -15,6 +15,7 @@
 #ifndef GUFO_IMPORT_H
 #define GUFO_IMPORT_H
 
+#include "find.h"
 #include "name.h"
 #include "produce.h"
 #include "quant.h"
@@ -51,6 +52,14 @@ typedef struct gufo_checkpoint_options gufo_checkpoint_options;
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
                                                            const gufo_checkpoint_options *options,
                                                            gufo_error *error);
+/* What a path is to gufo_import_legacy and gufo_import_checkpoint: by the first bytes of a regular file, or
+ * the names in a folder.  *name (may be NULL) says it in words: "GGJT version 1", "Hugging Face model"; NULL
+ * for GUFO_FIND_NOTHING, also of GGUF files.  Static; any thread. */
+GUFO_API gufo_find_kind gufo_import_kind(const char *path, const char **name);
+/* Opens either for a list of models: a checkpoint without its vocabulary, and without its keys where its
+ * architecture has no rules.  `flags`: 0 or GUFO_CHECKPOINT_FOLLOW.  Freed with gufo_import_free.  NULL on failure, as of these functions.  Any thread. */
+GUFO_MUST_USE GUFO_API gufo_import *gufo_import_outline(const char *path, uint32_t flags,
+                                                        gufo_error *error);
 /* Plans the GGUF file of a type as `gufo convert` makes it, for gufo_quantizer_job: a checkpoint of GPTQ
  * whose numbers blocks of Q4_0 hold becomes a file of Q4_0 without loss.  `type`: as for
  * gufo_quantize_target_by_name, with `pure` as recipe.target has it, or "auto"; NULL: "auto".  `options` are
@@ -116,6 +125,15 @@ typedef struct gufo_legacy_options {
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_legacy(const char *path,
                                                        const gufo_legacy_options *options,
                                                        gufo_error *error);
+
+/* Adds to a document, for gufo_legacy_options.known, the settings that a JSON text (docs/legacy.md) has for
+ * an old file by the SHA-256 of its parts in order, 64 digits in lower case (gufo_digest_files).  Keys that
+ * the document has stay.  *found (may be NULL) is whether the text has any for this hash.  GUFO_E_MALFORMED
+ * for text that is not such JSON; GUFO_E_TYPE, also for a key whose type is not known; GUFO_E_ARGUMENT for
+ * general.architecture and split.*; GUFO_E_LIMIT for values that take too much memory; failures of
+ * gufo_document_set. */
+GUFO_API gufo_status gufo_legacy_settings(gufo_str json, const char *hash, gufo_document *document,
+                                          bool *found, gufo_error *error);
 
 /* What gufo_error.advice says after a failure of gufo_import_checkpoint. */
 typedef enum gufo_import_advice {
@@ -221,8 +239,10 @@ GUFO_API const char *gufo_checkpoint_recognise(const char *path);
  * the import as its context.  Static; any thread. */
 GUFO_API const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_target *target,
                                                    gufo_str name);
-/* The name of the file of a type ("Q4_K_M"; NULL: a vocabulary alone) by the naming convention, as
- * gufo_model_suggest_name makes it.  `out` is terminated; GUFO_E_RANGE for a name that is too long. */
+/* The name of the file of a type ("Q4_K_M"; NULL: of a checkpoint a vocabulary alone, of an old file the
+ * types that it gets) by the naming convention, as gufo_model_suggest_name makes it; a model without a name of its
+ * own is called as its file, without what the name of that says of formats and types.  `out` is terminated;
+ * GUFO_E_RANGE for a name that is too long.  Any thread. */
 GUFO_API gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
                                            char out[GUFO_NAME_SIZE], gufo_error *error);
 /* F16 or BF16, whichever most of the checkpoint is meant to have: the type of its first matrix of

@@ -24,6 +24,7 @@
  *     edit.c     edits
  *     compare.c  differences
  *     estimate.c memory that a model needs to run
+ *     find.c     models in folders and caches
  *     text.c     vocabularies: ids of texts, texts of ids
  *     template.c chat templates
  *     convert.c  models in other formats */

@@ -86,6 +86,7 @@ def change(content: bytes, folder: Path) -> None:
     """Edits a file in all ways, and makes another one of it."""
     path = folder / "file"
     path.write_bytes(content)
+    attempt(_core.find, bytes(path), True, False, 2, None)
     edit = attempt(_core.edit, bytes(path), 0)
     if edit is not None:
         for number, (types, value) in enumerate(GIVEN):

@@ -14,9 +14,9 @@ import making
 import pytest
 
 import gufo
-from gufo import differences, edits, estimates, hashes, importance, jobs, models, text, writing
+from gufo import differences, edits, estimates, found, hashes, importance, jobs, models, text, writing
 
-MODULES = [models, jobs, edits, text, estimates, differences, writing, hashes, importance]
+MODULES = [models, jobs, edits, text, estimates, found, differences, writing, hashes, importance]
 
 
 @pytest.fixture

@@ -16,6 +16,41 @@ from gufo.given import bytes_in
 MODEL = gufo.open(making.llama(width=256, layers=4))
 
 
+# ---- finding -------------------------------------------------------------------------------------
+
+
+def test_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "a.gguf").write_bytes(making.llama())
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF and no more")
+    (inner / "b.gguf").write_bytes(making.llama(layers=1))
+    (inner / "loop").symlink_to("..")
+    first, second = gufo.find(tmp_path)
+    assert first.path == str(tmp_path / "a.gguf") and first.fault is None and first.architecture == "llama"
+    assert first.parameters == sum(tensor.elements for tensor in gufo.open(first.path).tensors.values())
+    assert first.size == (tmp_path / "a.gguf").stat().st_size and first.date is not None and first.shards == 1
+    assert isinstance(second.fault, gufo.Error) and second.fault.file == second.path and second.title is None
+    seen: list[int] = []
+    every = gufo.find(tmp_path, recursive=True, threads=2, progress=lambda done, total: seen.append(total))
+    assert [Path(found.path).name for found in every] == ["a.gguf", "broken.gguf", "b.gguf"]
+    monkeypatch.chdir(inner)
+    assert [found.path for found in gufo.find()] == ["b.gguf"]
+    with pytest.raises(FileNotFoundError):
+        gufo.find(tmp_path / "missing")
+
+
+def test_find_in_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "OLLAMA_MODELS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("LLAMA_CACHE", str(tmp_path / "models"))
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/x.gguf").write_bytes(making.llama())
+    found, = gufo.find(caches=True)
+    assert (found.cache, found.name, found.path) == ("llama.cpp", None, str(tmp_path / "models/x.gguf"))
+
+
 # ---- estimates -----------------------------------------------------------------------------------
 
 

@@ -176,6 +176,19 @@ def test_interrupt() -> None:
     assert len(seen) < 3
 
 
+@pytest.mark.parametrize("has_writer", [True, False])
+def test_interrupt_of_a_silent_pipe(tmp_path: Path, has_writer: bool) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    pipe = os.open(tmp_path / "pipe", os.O_RDWR) if has_writer else -1
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        _core.open(str(tmp_path / "pipe"))
+    timer.join()
+    if has_writer:
+        os.close(pipe)
+
+
 def test_interrupt_of_a_pipe_without_end() -> None:
     reading, writing = os.pipe()
     content, _ = layout.random_file(24)

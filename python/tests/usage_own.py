@@ -21,6 +21,11 @@ def look(path: Path) -> list[str]:
         return [finding.rule for finding in model.validate() if finding.fix is not None]
 
 
+def sizes(folder: Path) -> dict[str, int]:
+    found = gufo.find(folder, recursive=True, caches=True)
+    return {model.name or model.path: model.size for model in found if model.fault is None}
+
+
 def change(path: str) -> str:
     with gufo.edit(path, reserve=1024) as edit:
         edit["general.name"] = "Another"

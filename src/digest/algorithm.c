@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "digest/built_in.h"
 
 #ifdef GUFO_XXHASH
 #include <xxhash.h>
@@ -296,11 +295,15 @@ gufo_status gufo_digest_bytes(gufo_digest_algorithm id, const void *data, size_t
 #define SODIUM_VERSION NULL
 #endif
 
-digest_library digest_library_at(size_t index)
+bool gufo_digest_library_at(size_t index, const char **name, const char **version)
 {
-    const digest_library libraries[DIGEST_LIBRARIES] = {{"xxHash", XXHASH_VERSION},
-                                                        {"libcrypto", LIBCRYPTO_VERSION},
-                                                        {"libsodium", SODIUM_VERSION}};
+    const char *const libraries[][2] = {{"xxHash", XXHASH_VERSION},
+                                        {"libcrypto", LIBCRYPTO_VERSION},
+                                        {"libsodium", SODIUM_VERSION}};
 
-    return libraries[index];
+    if (index >= sizeof libraries / sizeof *libraries)
+        return false;
+    *name = libraries[index][0];
+    *version = libraries[index][1];
+    return true;
 }

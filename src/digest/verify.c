@@ -411,8 +411,6 @@ bool gufo_manifest_agrees(const gufo_manifest_summary *s)
 
 /* Compares all bytes of a file with hashes that sha256sum and its relatives have written. */
 
-enum { CHUNK = 1 << 20 };
-
 /* ---- which lines ---------------------------------------------------------------------------- */
 
 /* How well a line is about a file. */
@@ -480,82 +478,14 @@ static gufo_status find_file_lines(const manifest_lines *lines, const char *path
     return GUFO_OK;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
-
-typedef struct hashing {
-    int fd;
-    uint64_t size;
-    uint8_t *bytes; /* CHUNK of them */
-    hasher hashers[GUFO_DIGEST_COUNT];
-    uint32_t algorithms;
-} hashing;
-
-static gufo_status add_bytes(hashing *h, size_t size, gufo_error *error)
-{
-    gufo_status status = GUFO_OK;
-
-    for (unsigned i = 0; i < GUFO_DIGEST_COUNT && status == GUFO_OK; i++)
-        if ((h->algorithms >> i & 1) != 0)
-            status = hasher_add(&h->hashers[i], h->bytes, size, error);
-    return status;
-}
-
-static gufo_status hash_file(hashing *h, const gufo_run *run, gufo_digests *out, gufo_error *error)
-{
-    gufo_status status = GUFO_OK;
-    size_t got = CHUNK;
-
-    for (uint64_t at = 0; status == GUFO_OK && got == CHUNK; at += got) {
-        status = source_read_fd(h->fd, at, h->bytes, CHUNK, &got, error);
-        if (status == GUFO_OK)
-            status = add_bytes(h, got, error);
-        if (status == GUFO_OK)
-            status = run_progress(run, at + got, h->size, error);
-    }
-    for (unsigned i = 0; i < GUFO_DIGEST_COUNT && status == GUFO_OK; i++)
-        if ((h->algorithms >> i & 1) != 0)
-            status = hasher_finish(&h->hashers[i], out->bytes[i], error);
-    return status;
-}
-
-static gufo_status open_file(hashing *h, const char *path, const gufo_allocator *allocator,
-                             gufo_error *error)
-{
-    gufo_status status = GUFO_OK;
-    struct stat info;
-
-    /* The opening of a pipe would wait. */
-    h->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (h->fd < 0 || fstat(h->fd, &info) != 0)
-        return fail_io(error, errno, "cannot open");
-    if (!S_ISREG(info.st_mode))
-        return refuse(error, GUFO_E_ARGUMENT, "not a regular file");
-    h->size = (uint64_t)info.st_size;
-    h->bytes = mem_alloc(allocator, CHUNK);
-    if (h->bytes == NULL)
-        return fail_memory(error);
-    for (unsigned i = 0; i < GUFO_DIGEST_COUNT && status == GUFO_OK; i++)
-        if ((h->algorithms >> i & 1) != 0)
-            status = hasher_open(&h->hashers[i], (gufo_digest_algorithm)i, error);
-    return status;
-}
-
-static void close_file(hashing *h, const gufo_allocator *allocator)
-{
-    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++)
-        hasher_close(&h->hashers[i]);
-    mem_free(allocator, h->bytes);
-    if (h->fd >= 0)
-        (void)close(h->fd);
-}
+/* ---- files -----------------------------------------------------------------------------------*/
 
 gufo_status gufo_manifest_verify_file(const gufo_manifest *manifest, const char *path,
                                       const gufo_run *how, gufo_manifest_result *out,
                                       gufo_error *error)
 {
     const gufo_manifest_line *found[GUFO_DIGEST_COUNT] = {NULL};
-    const gufo_allocator *allocator = run_allocator(run_of(how));
-    hashing h = {.fd = -1};
+    uint32_t algorithms = 0;
     gufo_digests digests;
     gufo_status status;
 
@@ -564,21 +494,15 @@ gufo_status gufo_manifest_verify_file(const gufo_manifest *manifest, const char 
         return refuse(error, GUFO_E_ARGUMENT, "the manifest or the path is missing");
     if (manifest->files.count == 0)
         return GUFO_OK;
-    status = find_file_lines(&manifest->files, path, found, &h.algorithms, error);
-    if (status != GUFO_OK || h.algorithms == 0)
+    status = find_file_lines(&manifest->files, path, found, &algorithms, error);
+    if (status == GUFO_OK && algorithms != 0)
+        status = gufo_digest_files(&path, 1, algorithms, how, &digests, error);
+    if (status != GUFO_OK || algorithms == 0)
         return status;
-    status = open_file(&h, path, allocator, error);
-    if (status == GUFO_OK)
-        status = hash_file(&h, run_of(how), &digests, error);
-    close_file(&h, allocator);
-    if (status != GUFO_OK) {
-        fail_in(error, GUFO_FILE_INPUT, 0, path);
-        return status;
-    }
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++)
         if (found[i] != NULL && memcmp(found[i]->digest, digests.bytes[i], GUFO_DIGEST_SIZE) != 0)
             out->differing |= UINT32_C(1) << i;
-    out->algorithms = h.algorithms;
+    out->algorithms = algorithms;
     out->verdict = out->differing != 0 ? GUFO_MANIFEST_DIFFERS : GUFO_MANIFEST_SAME;
     return GUFO_OK;
 }

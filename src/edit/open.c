@@ -307,7 +307,7 @@ static bool has_shard_keys(const gufo_model *file)
     gufo_entry entry;
 
     for (uint64_t i = 0; gufo_model_entry_at(file, i, &entry); i++)
-        if (!document_is_model_key(NULL, entry.key))
+        if (!gufo_key_is_of_model(NULL, entry.key))
             return true;
     return false;
 }
@@ -329,7 +329,7 @@ static bool has_own_metadata(const gufo_model *first, const gufo_model *later)
     gufo_entry entry, in_first;
 
     for (uint64_t i = 0; gufo_model_entry_at(later, i, &entry); i++) {
-        if (!document_is_model_key(NULL, entry.key) ||
+        if (!gufo_key_is_of_model(NULL, entry.key) ||
             gufo_str_equal(entry.key, gufo_str_of(GUFO_ALIGNMENT_KEY)) ||
             gufo_str_equal(entry.key, gufo_str_of(GUFO_PADDING_KEY)))
             continue;

@@ -125,13 +125,13 @@ static bool is_of_vocabulary(void *unused, gufo_str key)
     for (size_t i = 0; i < sizeof about_data / sizeof *about_data; i++)
         if (stands_for(about_data[i], key))
             return false;
-    return document_is_model_key(unused, key);
+    return gufo_key_is_of_model(unused, key);
 }
 
 static gufo_status strip(gufo_job *job, const gufo_strip_options *options, gufo_error *error)
 {
     const gufo_model *input = planner_of(job)->input;
-    gufo_select_fn *keeps_key = options->vocabulary_only ? is_of_vocabulary : document_is_model_key;
+    gufo_select_fn *keeps_key = options->vocabulary_only ? is_of_vocabulary : gufo_key_is_of_model;
     gufo_document *document;
     gufo_status status = planner_document(job, &document, error);
 
@@ -275,7 +275,7 @@ static gufo_status merge(gufo_job *job, const gufo_model *input, gufo_error *err
 
     if (status == GUFO_OK)
         status = gufo_document_copy_entries(document, gufo_model_shard(input, 0),
-                                            document_is_model_key, NULL, NULL, error);
+                                            gufo_key_is_of_model, NULL, NULL, error);
     if (status == GUFO_OK)
         status = gufo_document_copy_tensors(document, input, NULL, NULL, NULL, error);
     return status;

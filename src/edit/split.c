@@ -40,8 +40,8 @@ static gufo_status new_shard(const split *s, bool first, gufo_document **out, gu
     gufo_status status = planner_document(s->job, out, error);
 
     return status == GUFO_OK
-               ? gufo_document_copy_entries(
-                     *out, from, first ? document_is_model_key : is_alignment, NULL, NULL, error)
+               ? gufo_document_copy_entries(*out, from, first ? gufo_key_is_of_model : is_alignment,
+                                            NULL, NULL, error)
                : status;
 }
 

@@ -1,8 +1,10 @@
 /* Known answers: those that standards and authors give, and a million bytes in uneven pieces. */
-#include "../support/check.h"
+#include "../support/folder.h"
 
 #include "digest/algorithm.h"
 #include "gufo/digest.h"
+
+#include <unistd.h>
 
 typedef struct answer {
     gufo_digest_algorithm algorithm;
@@ -109,12 +111,61 @@ static void names_and_what_is_none(void **state)
                  GUFO_E_ARGUMENT, &error, "past the end");
 }
 
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static void files_are_one_after_the_other(void **state)
+{
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+    const char *const paths[] = {a.text, b.text};
+    uint8_t expected[GUFO_DIGEST_SIZE];
+    gufo_digests digests;
+    gufo_error error = no_error();
+
+    (void)state;
+    if (!gufo_digest_available(GUFO_DIGEST_SHA256))
+        skip();
+    write_file(a.text, "ab", 2);
+    write_file(b.text, "c", 1);
+    check_ok(gufo_digest_bytes(GUFO_DIGEST_SHA256, "abc", 3, expected, &error), &error, "abc");
+    check_ok(gufo_digest_files(paths, 2, 1u << GUFO_DIGEST_SHA256, NULL, &digests, &error), &error,
+             "two files");
+    assert_memory_equal(digests.bytes[GUFO_DIGEST_SHA256], expected, 32);
+    check_u64(digests.bytes[GUFO_DIGEST_SHA1][0], 0, "what was not asked for");
+    check_status(gufo_digest_files(paths, 2, 0, NULL, &digests, &error), GUFO_E_ARGUMENT, &error,
+                 "none");
+    check_status(gufo_digest_files(paths, 2, 1u << 31, NULL, &digests, &error), GUFO_E_ARGUMENT,
+                 &error, "unknown");
+    check_status(gufo_digest_files(&(const char *){f.path}, 1, 1u << GUFO_DIGEST_SHA256, NULL,
+                                   &digests, &error),
+                 GUFO_E_ARGUMENT, &error, "a folder");
+    assert_int_equal(unlink(b.text), 0);
+    check_status(gufo_digest_files(paths, 2, 1u << GUFO_DIGEST_SHA256, NULL, &digests, &error),
+                 GUFO_E_IO, &error, "missing");
+    assert_string_equal(error.file, b.text);
+    check_u64(error.file_index, 1, "its place");
+    folder_remove(&f);
+}
+
+static void libraries_are_listed(void **state)
+{
+    const char *name, *version;
+    size_t count = 0;
+
+    (void)state;
+    while (gufo_digest_library_at(count, &name, &version)) {
+        check(name[0] != '\0', "library %zu", count);
+        count++;
+    }
+    check_u64(count, 3, "libraries");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(a_million_in_pieces),
-        cmocka_unit_test(names_and_what_is_none),
+        cmocka_unit_test(known_answers),          cmocka_unit_test(a_million_in_pieces),
+        cmocka_unit_test(names_and_what_is_none), cmocka_unit_test(files_are_one_after_the_other),
+        cmocka_unit_test(libraries_are_listed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

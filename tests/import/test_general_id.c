@@ -312,32 +312,6 @@ static void test_folder_names(void **state)
     folder_remove(&f);
 }
 
-/* ---- names of files ------------------------------------------------------------------------- */
-
-static void test_placeholders(void **state)
-{
-    static const char *const patterns[][3] = {
-        {"m-{ftype}.gguf", "Q4_K_M", "m-q4_k_m.gguf"},
-        {"{FTYPE}/{OUTTYPE}{outtype}", "f16", "F16/F16f16"},
-        {"{ftype", "F16", "{ftype"},
-        {"{type}{", "F16", "{type}{"},
-        {"", "F16", ""},
-    };
-    char out[64];
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(patterns); i++) {
-        size_t len = strlen(patterns[i][2]);
-
-        check_u64(file_name_fill(out, sizeof out, gufo_str_of(patterns[i][0]), patterns[i][1]), len,
-                  "%zu", i);
-        check_str(gufo_str_of(out), patterns[i][2], "%s", patterns[i][0]);
-        check_u64(file_name_fill(out, 3, gufo_str_of(patterns[i][0]), patterns[i][1]), len, "%zu",
-                  i);
-        check_u64(strlen(out), len < 2 ? len : 2, "%zu", i);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,7 +322,6 @@ int main(void)
         cmocka_unit_test(test_counted_parameters),
         cmocka_unit_test(test_expert_biases),
         cmocka_unit_test(test_folder_names),
-        cmocka_unit_test(test_placeholders),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

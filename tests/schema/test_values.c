@@ -265,6 +265,98 @@ static void test_tokens(void **state)
     gufo_document_free(d);
 }
 
+/* ---- JSON: the way back ------------------------------------------------------------------------ */
+
+/* Each text is what the value that it is read as is written as. */
+static void test_json_back(void **state)
+{
+    static const struct {
+        gufo_value_type type;
+        const char *text;
+    } rows[] = {
+        {GUFO_VALUE_UINT8, "255"},
+        {GUFO_VALUE_UINT64, "\"18446744073709551615\""},
+        {GUFO_VALUE_INT64, "\"-9223372036854775808\""},
+        {GUFO_VALUE_INT64, "-9007199254740992"},
+        {GUFO_VALUE_BOOL, "[true,false]"},
+        {GUFO_VALUE_FLOAT32, "[0.1,\"nan\",\"-inf\",1.5e-7]"},
+        {GUFO_VALUE_FLOAT64, "0.1"},
+        {GUFO_VALUE_STRING, "\"a\\u0007\\n\\\"\\u202e\xc3\xa9\""},
+        {GUFO_VALUE_STRING, "{\"base64\":\"/wA=\"}"},
+        {GUFO_VALUE_STRING, "[[\"a\"],[]]"},
+        {GUFO_VALUE_INT16, "[[[1,-2],[]],[[3]]]"},
+        {GUFO_VALUE_INT8, "[]"},
+    };
+    gufo_text bytes = {0}, out = {0};
+    gufo_error error = no_error();
+    gufo_value value;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        check_ok(gufo_value_read_json(rows[i].type, rows[i].text, &value, &bytes, NULL, &error),
+                 &error, "%s", rows[i].text);
+        out.len = 0;
+        check_ok(gufo_value_write_json(&value, &out, &error), &error, "%s", rows[i].text);
+        check_str(((gufo_str){out.data, out.len}), rows[i].text, "row %zu", i);
+    }
+    gufo_text_free(&bytes);
+    gufo_text_free(&out);
+}
+
+typedef struct taken {
+    char text[256];
+    size_t len, most;
+} taken;
+
+static bool take(void *context, const char *bytes, size_t count)
+{
+    taken *t = context;
+
+    if (t->len + count > t->most)
+        return false;
+    memcpy(t->text + t->len, bytes, count);
+    t->len += count;
+    return true;
+}
+
+static void check_form(const gufo_value *value, gufo_value_json_form form, uint64_t limit,
+                       const char *expected)
+{
+    taken t = {.most = sizeof t.text};
+    gufo_error error = no_error();
+
+    check_ok(gufo_value_put_json(value, form, limit, take, &t, &error), &error, "%s", expected);
+    check_str(((gufo_str){t.text, t.len}), expected, "form %d", (int)form);
+}
+
+static void test_json_forms(void **state)
+{
+#define OF(type, count) \
+    "\"type\":\"array\",\"element_type\":\"" type "\",\"count\":" count ",\"value\":"
+    const gufo_value number = {.type = GUFO_VALUE_INT8, .as.i = -1};
+    gufo_text bytes = {0};
+    gufo_error error = no_error();
+    taken t = {.most = 3};
+    gufo_value value;
+
+    (void)state;
+    check_form(&number, GUFO_VALUE_JSON_TYPED, 0, "-1");
+    check_form(&number, GUFO_VALUE_JSON_MEMBERS, 0, "\"type\":\"int8\",\"value\":-1");
+    check_ok(
+        gufo_value_read_json(GUFO_VALUE_INT8, "[[1,2,3],[4],[5]]", &value, &bytes, NULL, &error),
+        &error, "nested");
+    check_form(&value, GUFO_VALUE_JSON_BARE, 2, "[[1,2],[4]]");
+    check_form(&value, GUFO_VALUE_JSON_PLAIN, 2,
+               "[{" OF("int8", "3") "[1,2]},{" OF("int8", "1") "[4]}]");
+    check_form(&value, GUFO_VALUE_JSON_TYPED, 1,
+               "{" OF("array", "3") "[{" OF("int8", "3") "[1]}]}");
+    check_form(&value, GUFO_VALUE_JSON_MEMBERS, 0, OF("array", "3") "[]");
+    check_status(gufo_value_put_json(&value, GUFO_VALUE_JSON_BARE, 9, take, &t, &error),
+                 GUFO_E_STOPPED, &error, "no more is wanted");
+    check_u64(t.len, 3, "what was taken");
+    gufo_text_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,7 +364,8 @@ int main(void)
         cmocka_unit_test(test_guess),       cmocka_unit_test(test_json),
         cmocka_unit_test(test_json_faults), cmocka_unit_test(test_json_texts),
         cmocka_unit_test(test_types),       cmocka_unit_test(test_type_names),
-        cmocka_unit_test(test_elements),    cmocka_unit_test(test_tokens)};
+        cmocka_unit_test(test_elements),    cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_json_back),   cmocka_unit_test(test_json_forms)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .differences import *
     from .edits import *
     from .estimates import *
+    from .found import *
     from .gguf_reader import *
     from .hashes import *
     from .importance import *
@@ -62,6 +63,7 @@ _OWN = {
     "hashes": "Hashes Verdict Verification hash verify",
     "text": "Token Tokenizer Tokens tokenizer",
     "estimates": "Estimate EstimateDevice estimate",
+    "found": "Found find",
     "differences": "Diff EntryDiff TensorDiff ValuesDiff diff",
     "notebook": "",
     "progress": "",

@@ -188,6 +188,9 @@ def estimate(
     options: dict[str, Any],
     /,
 ) -> dict[str, Any]: ...
+def find(
+    path: bytes | None, recursive: bool, caches: bool, threads: int, progress: _Progress, /
+) -> tuple[list[tuple[Any, ...]], list[tuple[bytes, str, int | None]]]: ...
 
 class Decoder:
     def feed(self, ids: Any, /) -> bytes: ...

@@ -65,6 +65,7 @@ PARTS = {
     "gufo.write": "jobs",
     "hashes": "digest",
     "importance matrices": "jobs",
+    "lists of models": "jobs",
     "models of training frameworks, which folders are": "import",
     "quantizing, splitting and the like": "jobs",
     "tokenizers": "text",

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -46,10 +47,50 @@ gufo_status source_read_fd(int fd, uint64_t offset, void *buffer, size_t size, s
     return GUFO_OK;
 }
 
+/* Whether to read on, of a size that is not known. */
+static gufo_status note_progress(const source *s, uint64_t done, gufo_error *error)
+{
+    if (s->progress == NULL || s->progress(s->progress_context, done, 0))
+        return GUFO_OK;
+    return refuse(error, GUFO_E_STOPPED, "stopped");
+}
+
+/* Waits until a read of a pipe would not.  Meanwhile it may be stopped. */
+static gufo_status wait_for_bytes(const source *s, uint64_t done, gufo_error *error)
+{
+    enum { TICK = 100 }; /* ms */
+    struct pollfd waited = {.fd = s->fd, .events = POLLIN};
+    gufo_status status = GUFO_OK;
+    int ready = 0;
+
+    while (status == GUFO_OK && ready == 0) {
+        ready = poll(&waited, 1, TICK);
+        if (ready < 0 && errno == EINTR)
+            ready = 0;
+        if (ready == 0)
+            status = note_progress(s, done, error);
+    }
+    return status; /* what else is wrong, the read reports */
+}
+
 static gufo_status fetch_descriptor(source *s, uint64_t offset, void *buffer, size_t size,
                                     size_t *got, gufo_error *error)
 {
-    return source_read_fd(s->fd, s->sequential ? GUFO_NO_OFFSET : offset, buffer, size, got, error);
+    uint8_t *bytes = buffer;
+    ssize_t n = 1;
+
+    if (!s->sequential)
+        return source_read_fd(s->fd, offset, buffer, size, got, error);
+    for (*got = 0; *got < size && n != 0; *got += n > 0 ? (size_t)n : 0) {
+        gufo_status status = wait_for_bytes(s, offset + *got, error);
+
+        if (status != GUFO_OK)
+            return status;
+        n = read(s->fd, bytes + *got, (size_t)smaller(size - *got, LARGEST_READ));
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return fail_io(error, errno, "cannot read");
+    }
+    return GUFO_OK;
 }
 
 /* A caller's reader need not say why it failed. */
@@ -149,14 +190,6 @@ static gufo_status resize_buffer(source *s, uint64_t capacity, gufo_error *error
     s->base = s->buffer = bigger;
     s->capacity = (size_t)capacity;
     return GUFO_OK;
-}
-
-/* Whether to read on, of a size that is not known. */
-static gufo_status note_progress(const source *s, uint64_t done, gufo_error *error)
-{
-    if (s->progress == NULL || s->progress(s->progress_context, done, 0))
-        return GUFO_OK;
-    return refuse(error, GUFO_E_STOPPED, "stopped");
 }
 
 /* How far to read next: doubling, so that the cost stays linear.  A length in the file does not

@@ -4,7 +4,6 @@
 #include "cli/core/files/input.h"
 #include "cli/core/options/names.h"
 #include "cli/core/values/number.h"
-#include "format/document/document.h"
 
 #include <stdio.h>
 #include <inttypes.h>
@@ -169,7 +168,7 @@ static void look_at(void *context, const gufo_change *made)
     touched *t = context;
 
     for (size_t i = 0; i < 2 && made->kind != GUFO_CHANGE_TENSOR_RENAMED; i++) {
-        if (!document_is_model_key(NULL, names[i]) && t->split_key[0] == '\0')
+        if (!gufo_key_is_of_model(NULL, names[i]) && t->split_key[0] == '\0')
             snprintf(t->split_key, sizeof t->split_key, "%.*s", (int)names[i].len, names[i].data);
         t->alignment = t->alignment || gufo_str_equal(names[i], alignment);
     }

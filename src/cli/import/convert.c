@@ -15,7 +15,6 @@
 
 #include "gufo/import.h"
 #include "gufo/schema.h"
-#include "import/general/model_id.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,15 +153,15 @@ static int name_output(const quantize_options *q, size_t index, char out[GUFO_NA
 /* OUT may have {ftype} in its name. */
 static int fill_output(quantize_options *q)
 {
-    gufo_str text = gufo_str_of(q->paths[0] != NULL ? q->paths[0] : "");
-    size_t size = file_name_fill(NULL, 0, text, q->targets[0].name) + 1;
+    const char *text = q->paths[0] != NULL ? q->paths[0] : "";
+    size_t size = gufo_name_fill(NULL, 0, text, q->targets[0].name) + 1;
     char *filled = malloc(size);
 
     if (q->paths[0] == NULL || filled == NULL) {
         free(filled);
         return q->paths[0] == NULL ? CODE_OK : report_memory(NULL);
     }
-    (void)file_name_fill(filled, size, text, q->targets[0].name);
+    (void)gufo_name_fill(filled, size, text, q->targets[0].name);
     free(q->paths[0]);
     q->paths[0] = filled;
     return !q->dry_run && save_is_pending(filled, true) ? CODE_USAGE : CODE_OK;

@@ -10,23 +10,6 @@
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Text that is a value of the type. */
-static bool read_one(const gufo_key_type *type, const char *text, gufo_value *out, gufo_text *to,
-                     char message[GIVEN_KEYS_MESSAGE])
-{
-    gufo_error error;
-    bool read = type->is_array
-                    ? gufo_value_read_json(type->type, text, out, to, NULL, &error) == GUFO_OK
-                    : gufo_value_read(type->type, text, out);
-
-    if (!read && type->is_array)
-        snprintf(message, GIVEN_KEYS_MESSAGE, "%s", error.message);
-    else if (!read)
-        snprintf(message, GIVEN_KEYS_MESSAGE, "not a value of type %s",
-                 gufo_value_type_name(type->type));
-    return read;
-}
-
 /* What the model is, and that it is whole: the old file says so. */
 static bool may_be_set(const char *key, char message[GIVEN_KEYS_MESSAGE])
 {
@@ -44,30 +27,14 @@ static bool may_be_set(const char *key, char message[GIVEN_KEYS_MESSAGE])
 bool given_keys_set(gufo_document *document, const char *key, const char *text,
                     const gufo_key_types *types, char message[GIVEN_KEYS_MESSAGE])
 {
-    gufo_key_types arrays = gufo_key_types_of_shape(types, true), fitting = arrays;
-    bool read = false;
+    gufo_error error;
 
     if (!may_be_set(key, message))
         return false;
-    if (*text != '[' || arrays.count == 0)
-        fitting = gufo_key_types_of_shape(types, false);
-
-    snprintf(message, GIVEN_KEYS_MESSAGE, "the key takes %s",
-             gufo_key_types_name(types, (char[GUFO_KEY_TYPES_SIZE]){""}));
-    for (size_t i = 0; i < fitting.count && !read; i++) {
-        gufo_text bytes = {0};
-        gufo_value value;
-        gufo_error error;
-
-        read = read_one(&fitting.list[i], text, &value, &bytes, message);
-        if (read && gufo_document_set(document, key, &value, &error) != GUFO_OK) {
-            snprintf(message, GIVEN_KEYS_MESSAGE, "%s", error.message);
-            fitting.count = 0; /* another type would not help */
-            read = false;
-        }
-        gufo_text_free(&bytes);
-    }
-    return read;
+    if (gufo_document_set_read(document, key, text, types, &error) == GUFO_OK)
+        return true;
+    snprintf(message, GIVEN_KEYS_MESSAGE, "%s", error.message);
+    return false;
 }
 
 /* [TYPE:]VALUE */

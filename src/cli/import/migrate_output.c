@@ -1,18 +1,15 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
-#include "cli/core/values/str.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/built_in.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/import/migrate.h"
-#include "schema/name/name.h"
 
 #include "gufo/check.h"
 #include "gufo/name.h"
 #include "gufo/schema.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,87 +25,17 @@ static gufo_job *plan_quantizer(migration *m, gufo_error *error)
     return m->quantizer != NULL ? gufo_quantizer_job(m->quantizer) : NULL;
 }
 
-static bool is_type(gufo_str word)
-{
-    char name[16];
-
-    if (word.len >= sizeof name)
-        return false;
-    for (size_t i = 0; i < word.len; i++)
-        name[i] = (char)toupper((unsigned char)word.data[i]);
-    name[word.len] = '\0';
-    return gufo_file_type_by_name(name) != NULL;
-}
-
-/* Of "llama-7b.ggmlv3.q4_0.bin" and "llama-7b-q4_0.bin": llama-7b. */
-static gufo_str stem_of(const char *path)
-{
-    const char *name = path_name(path);
-    gufo_str stem = {name, strcspn(name, ".")};
-    size_t last = stem.len;
-
-    while (last > 0 && stem.data[last - 1] != '-')
-        last--;
-    if (last > 1 && is_type(rest_of(stem, last)))
-        stem.len = last - 1;
-    return stem;
-}
-
-/* A model without a name of its own is called as its file: what that says beside the name, of the
- * format and its types, is not part of the name. */
-static void take_stem(const migration *m, name_title *title, gufo_name *parts)
-{
-    gufo_entry entry;
-    gufo_str name;
-
-    if (!gufo_model_find(gufo_import_model(m->import), "general.name", &entry) ||
-        gufo_value_str(&entry.value, &name, NULL) != GUFO_OK ||
-        !gufo_str_equal(name, gufo_str_of(path_name(m->options->input))))
-        return;
-    name_read_title(stem_of(m->options->input), title);
-    if (title->base.len > 0)
-        parts->base_name = name_text_view(&title->base);
-    parts->fine_tune = name_text_view(&title->fine_tune);
-    if (title->version.len > 0)
-        parts->version = name_text_view(&title->version);
-}
-
-/* The name that the convention gives the result; false after a report. */
-static bool suggest_name(const migration *m, char name[GUFO_NAME_SIZE])
-{
-    const char *old = m->options->input;
-    char suggested[GUFO_NAME_SIZE];
-    name_title title;
-    gufo_name parts;
-    gufo_error error;
-
-    if (gufo_model_suggest_name(gufo_import_model(m->import), 0, suggested, &error) != GUFO_OK) {
-        report_error(old, &error);
-        return false;
-    }
-    memcpy(name, suggested, GUFO_NAME_SIZE);
-    if (!gufo_name_match(gufo_str_of(suggested), &parts)) { /* letters outside ASCII */
-        if (m->quantizer != NULL)
-            report_message(old, "gufo cannot make a conforming name from its name: give OUT");
-        return m->quantizer == NULL;
-    }
-    take_stem(m, &title, &parts);
-    parts.shard = (gufo_str){0}; /* a set becomes one file */
-    if (m->quantizer != NULL)
-        parts.encoding = gufo_str_of(m->target.name);
-    if (gufo_name_format(name, GUFO_NAME_SIZE, &parts) < GUFO_NAME_SIZE)
-        return true;
-    report_message(old, "the name of the output would be too long");
-    return false;
-}
-
 static int name_output(migration *m)
 {
     const char *given = m->options->base.output;
+    const char *type = m->quantizer != NULL ? m->target.name : NULL;
     char name[GUFO_NAME_SIZE];
+    gufo_error error;
 
-    if (given == NULL && !suggest_name(m, name))
+    if (given == NULL && gufo_import_file_name(m->import, type, name, &error) != GUFO_OK) {
+        report_error(m->options->input, &error);
         return CODE_USAGE;
+    }
     m->output = given != NULL ? path_with(given, "") : path_beside(m->options->input, name);
     return m->output != NULL ? CODE_OK : CODE_FAILED;
 }

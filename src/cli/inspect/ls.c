@@ -1,144 +1,272 @@
-/* gufo ls [FILE|DIR...]: the models in folders, one line each.
- *
- * It reads only headers.  It trusts folders as little as files: it opens regular files alone, does
- * not follow symlinks to folders below an argument, and one broken file spoils one line. */
-#include "base/sort.h"
+/* gufo ls [FILE|DIR...]: the models in folders and caches, one line each, in the order that is asked for. */
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/path.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/stdout.h"
+#include "cli/core/values/array.h"
 #include "cli/inspect/ls.h"
+
+#include "gufo/find.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Models as a table and as JSON. */
+#include <time.h>
 
 enum { SCHEMA_VERSION = 1 }; /* as in show.c */
 
+typedef enum ls_order {
+    LS_BY_NAME,
+    LS_BY_SIZE,
+    LS_BY_DATE,
+    LS_BY_PARAMETERS,
+    LS_BY_CONTEXT,
+} ls_order;
+
+typedef struct ls_options {
+    command_input base;
+    bool recursive, caches;
+    ls_order order;
+} ls_options;
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+typedef struct ls_models {
+    gufo_find *find;
+    gufo_found *items;
+    size_t count;
+    bool failed; /* something could not be read, after a report */
+} ls_models;
+
+static gufo_find_kind kind_of(void *context, const char *path)
+{
+    (void)context;
+    return foreign_file_kind(path);
+}
+
+static gufo_model *open_foreign(void *context, const char *path, gufo_error *error)
+{
+    (void)context;
+    return foreign_file_open(path, FOREIGN_OUTLINE, error);
+}
+
+static const char *part_of(void *context, const gufo_model *model, uint32_t index)
+{
+    (void)context;
+    return foreign_file_part_at(model, index);
+}
+
+static const char *variable(void *context, const char *name)
+{
+    (void)context;
+    return getenv(name);
+}
+
+/* What could not be opened is said as of every other file. */
+static const char *fault_text(const gufo_error *fault)
+{
+    return fault->system != 0 && fault->offset == GUFO_NO_OFFSET ? strerror(fault->system)
+                                                                 : fault->message;
+}
+
+static void report_fault(const gufo_error *fault)
+{
+    gufo_error shown = *fault;
+
+    snprintf(shown.message, sizeof shown.message, "%s", fault_text(fault));
+    (void)report_error(fault->file, &shown);
+}
+
+static void on_fault(void *context, const gufo_error *error)
+{
+    ls_models *models = context;
+
+    models->failed = true;
+    report_fault(error);
+}
+
+static bool ls_open(ls_models *models)
+{
+    const gufo_find_options options = {.variable = variable,
+                                       .fault = on_fault,
+                                       .kind = kind_of,
+                                       .open = open_foreign,
+                                       .part = part_of,
+                                       .context = models};
+    gufo_error error;
+
+    *models = (ls_models){.find = gufo_find_new(&options, &error)};
+    if (models->find == NULL)
+        report_error(NULL, &error);
+    return models->find != NULL;
+}
+
+/* Adds a path, or with NULL the caches. */
+static void ls_add(ls_models *models, const char *path, bool recursive)
+{
+    gufo_error error;
+    gufo_status status = path != NULL ? gufo_find_add(models->find, path,
+                                                      recursive ? GUFO_FIND_RECURSIVE : 0, &error)
+                                      : gufo_find_add_caches(models->find, &error);
+
+    if (status != GUFO_OK)
+        on_fault(models, &error);
+}
+
+static void ls_close(ls_models *models)
+{
+    gufo_find_free(models->find);
+    free(models->items);
+}
+
 /* ---- order ---------------------------------------------------------------------------------- */
 
-static const char *shown_name(const ls_file *file)
+static const char *shown_name(const gufo_found *model)
 {
-    return file->tag != NULL ? file->tag : file->path;
+    return model->name != NULL ? model->name : model->path;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const gufo_found *x = a, *y = b;
+    int order = strcmp(shown_name(x), shown_name(y));
+
+    return order != 0 ? order : strcmp(x->path, y->path);
 }
 
 /* The largest first, of equals by name. */
-static bool file_before(const void *a, const void *b)
+#define ORDER_BY(name, member)                                         \
+    static int name(const void *a, const void *b)                      \
+    {                                                                  \
+        const gufo_found *x = a, *y = b;                               \
+        int order = (x->member < y->member) - (x->member > y->member); \
+                                                                       \
+        return order != 0 ? order : by_name(a, b);                     \
+    }
+ORDER_BY(by_size, size)
+ORDER_BY(by_date, date)
+ORDER_BY(by_parameters, parameters)
+ORDER_BY(by_context, context)
+
+static int (*const orders[])(const void *a, const void *b) = {[LS_BY_NAME] = by_name,
+                                                              [LS_BY_SIZE] = by_size,
+                                                              [LS_BY_DATE] = by_date,
+                                                              [LS_BY_PARAMETERS] = by_parameters,
+                                                              [LS_BY_CONTEXT] = by_context};
+
+static void ls_read(ls_models *models, unsigned threads, ls_order order)
 {
-    const ls_file *x = a, *y = b;
-    int order = strcmp(shown_name(x), shown_name(y));
+    const gufo_run run = {.threads = threads};
+    gufo_found *added, model;
+    gufo_error error;
 
-    if (x->rank != y->rank)
-        return x->rank > y->rank;
-    return order < 0 || (order == 0 && strcmp(x->path, y->path) < 0);
-}
-
-static uint64_t rank_of(const ls_file *file, ls_order order)
-{
-    const uint64_t ranks[] = {[LS_BY_NAME] = 0,
-                              [LS_BY_SIZE] = file->size,
-                              [LS_BY_DATE] =
-                                  (uint64_t)file->date + (UINT64_MAX / 2 + 1), /* signed */
-                              [LS_BY_PARAMETERS] = file->parameters,
-                              [LS_BY_CONTEXT] = file->context};
-
-    return ranks[order];
-}
-
-/* ---- writing -------------------------------------------------------------------------------- */
-static void ls_sort(ls_files *files, ls_order order)
-{
-    for (size_t i = files->shown = 0; i < files->count; i++)
-        if (!files->items[i].left_out) {
-            ls_file file = files->items[i];
-
-            file.rank = rank_of(&file, order);
-            files->items[i] = files->items[files->shown];
-            files->items[files->shown++] = file;
+    if (gufo_find_read(models->find, &run, &error) != GUFO_OK)
+        on_fault(models, &error);
+    while (gufo_find_at(models->find, models->count, &model)) {
+        added = array_add(&models->items, &models->count, sizeof *added);
+        if (added == NULL) {
+            models->failed = true;
+            return;
         }
-    sort_items(files->items, files->shown, sizeof *files->items, file_before);
+        *added = model;
+    }
+    if (models->count > 0)
+        qsort(models->items, models->count, sizeof *models->items, orders[order]);
 }
 
 /* ---- what is reported ----------------------------------------------------------------------- */
 
+typedef struct model_fault {
+    const char *file; /* NULL: the one that is listed */
+    const char *message;
+    uint64_t offset; /* GUFO_NO_OFFSET: nowhere in it */
+} model_fault;
+
 static const record_field fault_fields[] = {
-    {"file", NULL, RECORD_TEXT, RECORD_AT(ls_fault, file), .none = RECORD_OR_OUT},
-    {"offset", NULL, RECORD_OFFSET, RECORD_AT(ls_fault, offset)},
-    {"message", NULL, RECORD_TEXT, RECORD_AT(ls_fault, message)},
+    {"file", NULL, RECORD_TEXT, RECORD_AT(model_fault, file), .none = RECORD_OR_OUT},
+    {"offset", NULL, RECORD_OFFSET, RECORD_AT(model_fault, offset)},
+    {"message", NULL, RECORD_TEXT, RECORD_AT(model_fault, message)},
 };
-static const record_type fault_type = RECORD_OF(ls_fault, fault_fields, 0);
+static const record_type fault_type = RECORD_OF(model_fault, fault_fields, 0);
 
 enum { FAULTS = 1 }; /* a part: one file is broken, and a column marks it */
 
 typedef struct model_row {
-    ls_file file;
+    gufo_found model;
+    model_fault fault;
     const char *name, *mark;
     bool is_there, is_broken; /* the size is known; the fault */
     uint64_t shards;
+    time_t date;
 } model_row;
 
 static const record_field model_fields[] = {
     {"schema_version", NULL, RECORD_FIXED, .at = SCHEMA_VERSION},
-    {"cache", NULL, RECORD_TEXT, RECORD_AT(model_row, file.cache), .none = RECORD_OR_OUT},
-    {"tag", NULL, RECORD_TEXT, RECORD_AT(model_row, file.tag), .none = RECORD_OR_OUT},
+    {"cache", NULL, RECORD_TEXT, RECORD_AT(model_row, model.cache), .none = RECORD_OR_OUT},
+    {"tag", NULL, RECORD_TEXT, RECORD_AT(model_row, model.name), .none = RECORD_OR_OUT},
     {"shard_count", NULL, RECORD_COUNT, RECORD_AT(model_row, shards)},
     {NULL, "name", RECORD_TEXT, RECORD_AT(model_row, name), .width = -4},
-    {"name", NULL, RECORD_TEXT, RECORD_AT(model_row, file.name)},
-    {"architecture", "arch", RECORD_WORD, RECORD_AT(model_row, file.architecture), .width = -4,
+    {"name", NULL, RECORD_TEXT, RECORD_AT(model_row, model.title)},
+    {"architecture", "arch", RECORD_WORD, RECORD_AT(model_row, model.architecture), .width = -4,
      .drop = 2},
-    {"parameters", "params", RECORD_QUANTITY, RECORD_AT(model_row, file.parameters),
+    {"parameters", "params", RECORD_QUANTITY, RECORD_AT(model_row, model.parameters),
      .none = RECORD_OR_NULL, .width = 6, .drop = 1},
-    {"quantization", "quant", RECORD_TEXT, RECORD_AT(model_row, file.quantization), .width = -5},
-    {"size", NULL, RECORD_BYTES, RECORD_AT(model_row, file.size)},
-    {NULL, "size", RECORD_BYTES, RECORD_AT(model_row, file.size), RECORD_KNOWN(model_row, is_there),
-     .width = 4},
-    {"context_length", "context", RECORD_COUNT, RECORD_AT(model_row, file.context),
+    {"quantization", "quant", RECORD_TEXT, RECORD_AT(model_row, model.quantization), .width = -5},
+    {"size", NULL, RECORD_BYTES, RECORD_AT(model_row, model.size)},
+    {NULL, "size", RECORD_BYTES, RECORD_AT(model_row, model.size),
+     RECORD_KNOWN(model_row, is_there), .width = 4},
+    {"context_length", "context", RECORD_COUNT, RECORD_AT(model_row, model.context),
      .none = RECORD_OR_NULL, .width = 7, .drop = 3},
     {NULL, "", RECORD_TEXT, RECORD_AT(model_row, mark), .part = FAULTS, .instead = "", .width = -1},
-    {"date", "date", RECORD_DATE, RECORD_AT(model_row, file.date), .width = 10, .drop = 4},
-    {"broken", NULL, RECORD_RECORD, RECORD_AT(model_row, file.fault),
-     RECORD_GIVEN(model_row, is_broken), .of = &fault_type},
+    {"date", "date", RECORD_DATE, RECORD_AT(model_row, date), .width = 10, .drop = 4},
+    {"broken", NULL, RECORD_RECORD, RECORD_AT(model_row, fault), RECORD_GIVEN(model_row, is_broken),
+     .of = &fault_type},
 };
 static const record_type model_type = RECORD_OF(model_row, model_fields, 0);
 
 static bool make_model(const void *context, uint64_t index, void *record)
 {
-    const ls_files *files = context;
+    const ls_models *models = context;
     model_row *row = record;
 
-    if (index >= files->shown)
+    if (index >= models->count)
         return false;
-    row->file = files->items[index];
-    row->name = shown_name(&row->file);
-    row->is_there = row->file.date != 0;
-    row->is_broken = row->file.fault.message != NULL;
+    row->model = models->items[index];
+    row->name = shown_name(&row->model);
+    row->date = (time_t)row->model.date;
+    row->is_there = row->model.date != 0;
+    row->is_broken = row->model.fault != NULL;
     row->mark = row->is_broken ? "broken" : NULL;
-    row->shards = row->file.count > 0 ? row->file.count : 1;
+    row->shards = row->model.shards;
+    if (row->is_broken) {
+        const gufo_error *fault = row->model.fault;
+        bool is_other = strcmp(fault->file, row->model.path) != 0;
+
+        row->fault = (model_fault){is_other ? fault->file : NULL, fault_text(fault), fault->offset};
+    }
     return true;
 }
 
-static void ls_write_table(const ls_files *files)
+static void ls_write_table(const ls_models *models)
 {
     record_type type = model_type;
     table t;
 
-    for (size_t i = 0; i < files->shown; i++)
-        if (files->items[i].fault.message != NULL)
+    for (size_t i = 0; i < models->count; i++)
+        if (models->items[i].fault != NULL)
             type.parts = FAULTS;
     t = record_table(&type, 0);
     if (!stdout_is_terminal())
         t.most_name = SIZE_MAX;
-    record_print(&t, &type, &(record_list){.make = make_model, .context = files});
+    record_print(&t, &type, &(record_list){.make = make_model, .context = models});
 }
 
-static void ls_write_json(const ls_files *files)
+static void ls_write_json(const ls_models *models)
 {
     model_row row;
 
-    for (size_t i = 0; !stdout_broken() && make_model(files, i, &row); i++)
-        record_write_document(row.file.path, &model_type, &row);
+    for (size_t i = 0; !stdout_broken() && make_model(models, i, &row); i++)
+        record_write_document(row.model.path, &model_type, &row);
 }
 
 /* The models in a folder, for commands that take one after the other. */
@@ -150,19 +278,20 @@ bool ls_is_folder(const char *path)
 
 int ls_each(const char *folder, void *context, int (*one)(void *context, const char *path))
 {
-    ls_files files = {0};
+    ls_models models;
     int code = CODE_OK;
 
-    ls_add_argument(&files, folder, false);
-    ls_read(&files, 0);
-    ls_sort(&files, LS_BY_NAME);
-    if (files.shown == 0 && !files.failed)
+    if (!ls_open(&models))
+        return CODE_FAILED;
+    ls_add(&models, folder, false);
+    ls_read(&models, 0, LS_BY_NAME);
+    if (models.count == 0 && !models.failed)
         code = report_as(CODE_NO, folder, "no models are in this folder");
-    for (size_t i = 0; i < files.shown && !stdout_broken(); i++)
-        code = worst_code(code, one(context, files.items[i].path));
-    if (files.failed)
+    for (size_t i = 0; i < models.count && !stdout_broken(); i++)
+        code = worst_code(code, one(context, models.items[i].path));
+    if (models.failed)
         code = worst_code(code, CODE_FAILED);
-    ls_free(&files);
+    ls_close(&models);
     return code;
 }
 
@@ -187,54 +316,65 @@ static const command_option ls_table[] = {
 /* ---- the command ---------------------------------------------------------------------------- */
 
 /* The exit code; JSON has the faults in its objects. */
-static int report_faults(const ls_files *files, bool report)
+static int report_faults(const ls_models *models, bool report)
 {
-    int code = files->failed ? CODE_FAILED : CODE_OK;
+    int code = models->failed ? CODE_FAILED : CODE_OK;
 
-    for (size_t i = 0; i < files->shown; i++) {
-        const ls_file *file = &files->items[i];
-        gufo_error error = {.offset = file->fault.offset};
+    for (size_t i = 0; i < models->count; i++) {
+        const gufo_error *fault = models->items[i].fault;
 
-        if (file->fault.message == NULL)
+        if (fault == NULL)
             continue;
         code = CODE_FAILED;
-        snprintf(error.message, sizeof error.message, "%s", file->fault.message);
         if (report)
-            report_error(file->fault.file != NULL ? file->fault.file : file->path, &error);
+            report_fault(fault);
     }
     return code;
 }
 
-int ls_list(ls_files *files, const shared_options *shared, ls_order order, const char *elsewhere)
+/* Lists what was added, and frees it.  Without any, a warning ends with `elsewhere`. */
+static int ls_list(ls_models *models, const shared_options *shared, ls_order order,
+                   const char *elsewhere)
 {
     int code;
 
-    ls_read(files, (unsigned)shared->threads);
-    ls_sort(files, order);
-    code = report_faults(files, !shared->json);
-    if (files->shown == 0 && code == CODE_OK) {
+    ls_read(models, (unsigned)shared->threads, order);
+    code = report_faults(models, !shared->json);
+    if (models->count == 0 && code == CODE_OK) {
         report_warning(NULL, "no model was found%s", elsewhere);
         code = CODE_NO;
-    } else if (files->shown > 0) {
-        (shared->json ? ls_write_json : ls_write_table)(files);
+    } else if (models->count > 0) {
+        (shared->json ? ls_write_json : ls_write_table)(models);
     }
-    ls_free(files);
+    ls_close(models);
     return code;
+}
+
+int ls_folder(const char *path, const shared_options *shared)
+{
+    ls_models models;
+
+    if (!ls_open(&models))
+        return CODE_FAILED;
+    ls_add(&models, path, false);
+    return ls_list(&models, shared, LS_BY_NAME, "");
 }
 
 static int ls(void *context)
 {
     const ls_options *options = context;
     const shared_options *shared = options->base.shared;
-    ls_files files = {0};
+    ls_models models;
 
+    if (!ls_open(&models))
+        return CODE_FAILED;
     if (options->caches)
-        ls_add_caches(&files);
+        ls_add(&models, NULL, false);
     for (int i = 0; i < shared->arg_count; i++)
-        ls_add_argument(&files, shared->args[i], options->recursive);
+        ls_add(&models, shared->args[i], options->recursive);
     if (shared->arg_count == 0 && !options->caches)
-        ls_add_argument(&files, ".", options->recursive);
-    return ls_list(&files, shared, options->order,
+        ls_add(&models, ".", options->recursive);
+    return ls_list(&models, shared, options->order,
                    options->recursive || options->caches ? "" : "; -r searches subfolders, too");
 }
 

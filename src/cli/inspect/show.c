@@ -174,15 +174,6 @@ static show_writer *find_writer(const show_options *options)
     return options->map ? show_write_map : show_write_text;
 }
 
-/* A folder that is not a model shows as its list of models. */
-static int show_folder(const char *path, const shared_options *shared)
-{
-    ls_files files = {0};
-
-    ls_add_argument(&files, path, false);
-    return ls_list(&files, shared, LS_BY_NAME, "");
-}
-
 /* CODE_NO after a report if nothing matches a GLOB. */
 static int report_unmatched(const input *in, const show_options *options)
 {
@@ -208,7 +199,7 @@ static int show_file(void *context, const char *path)
     int code;
 
     if (ls_is_folder(path))
-        return show_folder(path, shared);
+        return ls_folder(path, shared); /* it is not a model, but has some */
     code = input_open(&in, path, &options->input);
     if (code != CODE_OK)
         return code;

@@ -16,7 +16,7 @@
 /* They describe how a model is stored. */
 static bool is_ignored(gufo_str key)
 {
-    return !document_is_model_key(NULL, key) || gufo_str_equal(key, gufo_str_of("gufo.padding"));
+    return !gufo_key_is_of_model(NULL, key) || gufo_str_equal(key, gufo_str_of("gufo.padding"));
 }
 
 /* ---- values --------------------------------------------------------------------------------- */

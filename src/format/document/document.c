@@ -294,7 +294,7 @@ void gufo_document_remove_shard_keys(gufo_document *document)
         (void)gufo_document_remove_key(document, shard_keys[i]);
 }
 
-bool document_is_model_key(void *unused, gufo_str key)
+bool gufo_key_is_of_model(void *unused, gufo_str key)
 {
     (void)unused;
     for (size_t i = 0; i < SHARD_KEYS; i++)

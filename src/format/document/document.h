@@ -172,11 +172,6 @@ void document_drop_entry(void *document, void *entry);
 /* All entries of the model that the document is made from. */
 gufo_status document_load_entries(gufo_document *document, gufo_error *error);
 
-/* ---- keys of shards -------------------------------------------------------------------------- */
-
-/* Whether a key describes the model, not the shard that it is in: a gufo_select_fn. */
-bool document_is_model_key(void *unused, gufo_str key);
-
 /* ---- tensors.c ----------------------------------------------------------------------------- */
 
 /* As gufo_document_add_raw_tensor by the rules of the document, with a name that lives as long as the

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/file/file.h"
@@ -136,6 +137,16 @@ static gguf_file *file_read_all(gguf_file *file)
 
 /* ---- kinds of input ------------------------------------------------------------------------- */
 
+/* The opening of a pipe would wait for a writer; the wait for its bytes can be stopped. */
+static int open_path(const char *path)
+{
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+    struct stat info;
+    bool is_pipe = stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
+
+    return open(path, is_pipe ? flags | O_NONBLOCK : flags);
+}
+
 static gufo_status open_source(gguf_file *file, const gufo_input *input,
                                const gufo_open_options *options, gufo_error *error)
 {
@@ -152,8 +163,7 @@ static gufo_status open_source(gguf_file *file, const gufo_input *input,
         file->source.no_read_ahead = (options->flags & GUFO_OPEN_NO_READ_AHEAD) != 0;
         return GUFO_OK;
     }
-    fd = has_path ? open(input->path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-                  : fcntl(input->fd, F_DUPFD_CLOEXEC, 0);
+    fd = has_path ? open_path(input->path) : fcntl(input->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return fail_io(error, errno, has_path ? "cannot open" : "cannot read");
     return source_open_fd(&file->source, fd, map, limit, &file->allocator, error);

@@ -20,7 +20,7 @@ bool opening_note(opening_state *o, uint64_t *noted, uint64_t done)
     if (run == NULL || run->progress == NULL)
         return true;
     (void)pthread_mutex_lock(&o->lock);
-    if (done > *noted && !o->stopped) {
+    if (done >= *noted && !o->stopped) { /* no more where a pipe sends nothing */
         o->done += done - *noted;
         *noted = done;
         o->stopped = !run->progress(run->progress_context, o->done, 0);

@@ -106,6 +106,8 @@ gufo_status conversion_set_adapter_keys(conversion *c, gufo_error *error);
 
 /* Adds the tensors of the plan to the document. */
 gufo_status conversion_add_tensors(conversion *c, gufo_error *error);
+/* The conversion that an import is; NULL: it is of another kind. */
+const conversion *conversion_of(const gufo_import *import);
 /* For import_kind. */
 gufo_status conversion_plan(gufo_import *base, gufo_job *job, gufo_error *error);
 

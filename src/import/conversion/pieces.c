@@ -105,8 +105,7 @@ static uint64_t count_kept(const tensor_plan *plan)
     return count;
 }
 
-/* The conversion that an import is; NULL: it is of another kind. */
-static const conversion *conversion_of(const gufo_import *import)
+const conversion *conversion_of(const gufo_import *import)
 {
     return import->kind->plan == conversion_plan ? (const conversion *)import : NULL;
 }
@@ -199,16 +198,6 @@ const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_targ
         !gufo_document_tensor_find_str(c->base.document, name, &index, NULL))
         return NULL;
     return type_for(&c->plan.tensors[index], target->base_type);
-}
-
-gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
-                                  char out[GUFO_NAME_SIZE], gufo_error *error)
-{
-    char encoding[GUFO_NAME_SIZE];
-
-    (void)file_name_fill(encoding, sizeof encoding, gufo_str_of("{FTYPE}"),
-                         type != NULL ? type : "");
-    return name_suggest_as(import->opened, encoding, out, error);
 }
 
 const gufo_element_type *gufo_import_main_type(const gufo_import *import)

@@ -52,11 +52,4 @@ enum { SIZE_LABEL_ROOM = 64 };
 /* "6.7B", "8x7.2B": as the converters of the field write it. */
 void size_label_write(const parameter_count *count, char out[SIZE_LABEL_ROOM]);
 
-/* ---- placeholders in the name of the file that a conversion writes ---------------------------- */
-
-/* Replaces {ftype} and {outtype} in an output's name by the type in lower case, {FTYPE} and {OUTTYPE} by
- * the same in upper case.  Writes at most `size` bytes with the terminator and returns the bytes that
- * are needed without it, like snprintf. */
-size_t file_name_fill(char *out, size_t size, gufo_str pattern, const char *type);
-
 #endif

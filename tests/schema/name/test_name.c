@@ -745,6 +745,30 @@ static void test_too_many_shards(void **state)
     gufo_document_free(d);
 }
 
+/* ---- placeholders ------------------------------------------------------------------------- */
+
+static void test_placeholders(void **state)
+{
+    static const char *const patterns[][3] = {
+        {"m-{ftype}.gguf", "Q4_K_M", "m-q4_k_m.gguf"},
+        {"{FTYPE}/{OUTTYPE}{outtype}", "f16", "F16/F16f16"},
+        {"{ftype", "F16", "{ftype"},
+        {"{type}{", "F16", "{type}{"},
+        {"", "F16", ""},
+    };
+    char out[64];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(patterns); i++) {
+        size_t len = strlen(patterns[i][2]);
+
+        check_u64(gufo_name_fill(out, sizeof out, patterns[i][0], patterns[i][1]), len, "%zu", i);
+        check_str(gufo_str_of(out), patterns[i][2], "%s", patterns[i][0]);
+        check_u64(gufo_name_fill(out, 3, patterns[i][0], patterns[i][1]), len, "%zu", i);
+        check_u64(strlen(out), len < 2 ? len : 2, "%zu", i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -755,7 +779,7 @@ int main(void)
         cmocka_unit_test(test_suggest_as),       cmocka_unit_test(test_suggest),
         cmocka_unit_test(test_suggest_shard),    cmocka_unit_test(test_suggest_set),
         cmocka_unit_test(test_too_many_shards),  cmocka_unit_test(test_sizes_agree),
-        cmocka_unit_test(test_suggest_too_long),
+        cmocka_unit_test(test_suggest_too_long), cmocka_unit_test(test_placeholders),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,29 +21,27 @@
 
 #include "gufo/import.h"
 
-static const char *legacy_name(const char *path)
+gufo_find_kind foreign_file_kind(const char *path)
 {
-    unsigned char begin[32] = {0};
-    size_t size = path_begin(path, begin, sizeof begin);
-
-    return memcmp(begin, "GGUF", 4) != 0 ? gufo_legacy_recognise(begin, size) : NULL;
+    return path_is_standard(path) ? GUFO_FIND_NOTHING : gufo_import_kind(path, NULL);
 }
 
 bool foreign_file_find(const char *path, foreign_kind *kind)
 {
-    foreign_kind found = {.name = legacy_name(path), .noun = " file", .command = "migrate"};
+    foreign_kind found = {.noun = " file", .command = "migrate"};
+    gufo_find_kind what =
+        path_is_standard(path) ? GUFO_FIND_NOTHING : gufo_import_kind(path, &found.name);
 
-    if (found.name == NULL && !path_is_standard(path)) {
-        found.name = gufo_checkpoint_recognise(path);
+    if (what == GUFO_FIND_CHECKPOINT) {
         found.command = "convert";
         found.converts = true;
-        if (found.name != NULL && (ends_with(gufo_str_of(found.name), " model") ||
-                                   ends_with(gufo_str_of(found.name), " adapter")))
+        if (ends_with(gufo_str_of(found.name), " model") ||
+            ends_with(gufo_str_of(found.name), " adapter"))
             found.noun = "";
     }
     if (kind != NULL)
         *kind = found;
-    return found.name != NULL;
+    return what != GUFO_FIND_NOTHING;
 }
 
 /* Whether the configuration or the tokenizer is what failed, without which tensors can be seen. */
@@ -62,37 +60,20 @@ static gufo_import *advise(gufo_import *import, gufo_error *error)
     return import;
 }
 
-static gufo_import *try_checkpoint(const char *path, size_t number, gufo_error *error)
-{
-    gufo_checkpoint_options tries[] = {
-        {.flags = GUFO_CHECKPOINT_NO_CHECK},
-        {.flags = GUFO_CHECKPOINT_NO_CHECK | GUFO_CHECKPOINT_NO_VOCABULARY},
-        {.flags =
-             GUFO_CHECKPOINT_NO_CHECK | GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_GENERIC,
-         .arch = "unknown"}};
-
-    if (options_follow())
-        tries[number].flags |= GUFO_CHECKPOINT_FOLLOW;
-    return advise(gufo_import_checkpoint(path, &tries[number], error), error);
-}
-
-enum { TRIES = 3 };
-
 /* Opens a checkpoint with as much as is understood of it. */
 static gufo_import *open_checkpoint(const char *path, foreign_use use, gufo_error *error)
 {
-    size_t first = use == FOREIGN_OUTLINE;
-    gufo_import *import = try_checkpoint(path, first, error);
+    const gufo_checkpoint_options options = {
+        .flags = GUFO_CHECKPOINT_NO_CHECK | (options_follow() ? GUFO_CHECKPOINT_FOLLOW : 0u)};
+    gufo_import *import = gufo_import_checkpoint(path, &options, error);
     gufo_error reason = import == NULL ? *error : (gufo_error){0};
 
-    if (import != NULL || use == FOREIGN_JUDGED)
-        return import;
-    for (size_t i = first + 1; import == NULL && lacks_rules(error) && i < TRIES; i++)
-        import = try_checkpoint(path, i, error);
-    if (import != NULL && use == FOREIGN_SEEN)
+    if (import == NULL && use == FOREIGN_SEEN && lacks_rules(error))
+        import = gufo_import_outline(path, options.flags & GUFO_CHECKPOINT_FOLLOW, error);
+    if (import != NULL && reason.code != GUFO_OK)
         report_warning(reason.file[0] != '\0' ? reason.file : path,
                        "%s; the model is shown without it", reason.message);
-    return import;
+    return advise(import, error);
 }
 
 /* What becomes of weights that are quantized already. */
@@ -117,8 +98,14 @@ gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *err
         report_warning(path,
                        "this is a %s%s; gufo reads it as the GGUF file that 'gufo %s' would write",
                        kind.name, kind.noun, kind.command);
-    import = legacy_name(path) != NULL ? gufo_import_legacy(path, NULL, error)
-                                       : open_checkpoint(path, use, error);
+    if (use == FOREIGN_OUTLINE)
+        import =
+            advise(gufo_import_outline(path, options_follow() ? GUFO_CHECKPOINT_FOLLOW : 0u, error),
+                   error);
+    else if (gufo_import_kind(path, NULL) == GUFO_FIND_OLD)
+        import = gufo_import_legacy(path, NULL, error);
+    else
+        import = open_checkpoint(path, use, error);
     if (import == NULL)
         return NULL;
     if (use == FOREIGN_SEEN)
@@ -146,6 +133,12 @@ const char *foreign_file_part_at(const gufo_model *model, uint32_t index)
 }
 
 #else
+
+gufo_find_kind foreign_file_kind(const char *path)
+{
+    (void)path;
+    return GUFO_FIND_NOTHING;
+}
 
 bool foreign_file_find(const char *path, foreign_kind *kind)
 {

@@ -4,6 +4,7 @@
 #define CLI_CORE_FILES_FOREIGN_FILE_H
 
 #include "gufo/files.h"
+#include "gufo/find.h"
 #include "gufo/format.h"
 
 typedef struct foreign_kind {
@@ -16,6 +17,9 @@ typedef struct foreign_kind {
 /* What a file is by its first bytes, or a folder by the names in it; false for any other, also of
  * GGUF, and where the library was left out.  `kind` may be NULL.  Any thread. */
 bool foreign_file_find(const char *path, foreign_kind *kind);
+
+/* The same in a word. */
+gufo_find_kind foreign_file_kind(const char *path);
 
 /* What it is opened for. */
 typedef enum foreign_use {

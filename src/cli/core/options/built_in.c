@@ -5,17 +5,22 @@
 
 #include <stdbool.h>
 
-#ifdef GUFO_HAS_DIGEST
-#include "digest/built_in.h"
-#else
-enum { DIGEST_LIBRARIES = 3 };
-typedef struct digest_library {
-    const char *name, *version;
-} digest_library;
+typedef struct library {
+    const char *name, *version; /* NULL: gufo was built without it */
+} library;
 
-static digest_library digest_library_at(size_t index)
+#ifdef GUFO_HAS_DIGEST
+#include "gufo/digest.h"
+#else
+static bool gufo_digest_library_at(size_t index, const char **name, const char **version)
 {
-    return (digest_library[]){{"xxHash", NULL}, {"libcrypto", NULL}, {"libsodium", NULL}}[index];
+    static const char *const names[] = {"xxHash", "libcrypto", "libsodium"};
+
+    if (index >= sizeof names / sizeof *names)
+        return false;
+    *name = names[index];
+    *version = NULL;
+    return true;
 }
 #endif
 
@@ -40,7 +45,7 @@ static digest_library digest_library_at(size_t index)
 #endif
 
 /* Writes a line with the parts that this build has, or with those that it lacks. */
-static void put_line(FILE *out, const char *before, const digest_library *libraries, size_t count,
+static void put_line(FILE *out, const char *before, const library *libraries, size_t count,
                      bool there)
 {
     const char *separator = before;
@@ -59,18 +64,22 @@ static void put_line(FILE *out, const char *before, const digest_library *librar
 
 void built_in_print(FILE *out)
 {
-    enum { LIBRARIES = DIGEST_LIBRARIES + 5 };
-    digest_library libraries[LIBRARIES];
+    enum { OWN = 5, MOST = OWN + 8 };
+    const library own[OWN] = {{"PCRE2", pattern_version()},
+                              {"Jansson", JANSSON_VERSION},
+                              {"utf8proc", utf8proc_version()},
+                              {"libyaml", yaml_get_version_string()},
+                              {"formats before GGUF", LEGACY}};
+    library libraries[MOST];
+    size_t count = 0;
 
-    for (size_t i = 0; i < DIGEST_LIBRARIES; i++)
-        libraries[i] = digest_library_at(i);
-    libraries[DIGEST_LIBRARIES] = (digest_library){"PCRE2", pattern_version()};
-    libraries[DIGEST_LIBRARIES + 1] = (digest_library){"Jansson", JANSSON_VERSION};
-    libraries[DIGEST_LIBRARIES + 2] = (digest_library){"utf8proc", utf8proc_version()};
-    libraries[DIGEST_LIBRARIES + 3] = (digest_library){"libyaml", yaml_get_version_string()};
-    libraries[DIGEST_LIBRARIES + 4] = (digest_library){"formats before GGUF", LEGACY};
-    put_line(out, "with: ", libraries, LIBRARIES, true);
-    put_line(out, "without: ", libraries, LIBRARIES, false);
+    while (count + OWN < MOST &&
+           gufo_digest_library_at(count, &libraries[count].name, &libraries[count].version))
+        count++;
+    for (size_t i = 0; i < OWN; i++)
+        libraries[count++] = own[i];
+    put_line(out, "with: ", libraries, count, true);
+    put_line(out, "without: ", libraries, count, false);
 }
 
 /* ---- what checks take from the library of texts ---------------------------------------------- */

@@ -14,7 +14,7 @@
 #ifndef CLI_CORE_VALUES_JSON_H
 #define CLI_CORE_VALUES_JSON_H
 
-#include "gufo/base.h"
+#include "gufo/value.h"
 
 #include <stdio.h>
 
@@ -39,6 +39,9 @@ void json_end_document(json_writer *j);
 void json_begin_array(json_writer *j, const char *key);
 void json_end_array(json_writer *j);
 
+/* A value as gufo_value_put_json writes it; of GUFO_VALUE_JSON_MEMBERS `key` is NULL. */
+void json_write_value(json_writer *j, const char *key, const gufo_value *value,
+                      gufo_value_json_form form, uint64_t limit);
 void json_write_null(json_writer *j, const char *key);
 /* The number, or null where it is not known. */
 void json_write_known(json_writer *j, const char *key, bool known, uint64_t number);
