@@ -7,7 +7,7 @@
  * mean), check.h (whether a model is complete and agrees with itself), name.h (names of files),
  * summary.h (a model in a few facts), value.h (values from text), quant.h (making models smaller),
  * edit.h (changing files), compare.h (how two models differ), estimate.h (the memory that a model
- * needs).  digest.h (hashes and signatures) belongs to a separate library. */
+ * needs), find.h (models on this machine).  digest.h (hashes and signatures) belongs to a separate library. */
 #ifndef GUFO_H
 #define GUFO_H
 
@@ -19,6 +19,7 @@
 #include "gufo/edit.h"
 #include "gufo/estimate.h"
 #include "gufo/files.h"
+#include "gufo/find.h"
 #include "gufo/findings.h"
 #include "gufo/format.h"
 #include "gufo/name.h"

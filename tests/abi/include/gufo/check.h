@@ -64,8 +64,10 @@ typedef struct gufo_check_options {
  * metadata and the tensor infos; memory in proportion to the number of tokens, and to the text that
  * `tokenizer_json` reads.  `options` may be NULL.  Fails only for memory, and with GUFO_E_ARGUMENT for
  * a level that does not exist.  Any thread, one at a time for one `context`. */
-GUFO_API gufo_status gufo_check(const gufo_model *model, const gufo_check_options *options,
-                                gufo_finding_fn *found, void *context, gufo_error *error);
+GUFO_API gufo_status gufo_model_check_content(const gufo_model *model,
+                                              const gufo_check_options *options,
+                                              gufo_finding_fn *found, void *context,
+                                              gufo_error *error);
 
 #ifdef __cplusplus
 }

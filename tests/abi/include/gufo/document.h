@@ -210,6 +210,9 @@ GUFO_API gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *
 GUFO_API gufo_status gufo_document_set_shard(gufo_document *document, uint64_t index,
                                              uint64_t count, uint64_t tensors, uint64_t id,
                                              gufo_error *error);
+/* Whether a key is about the model, not about the shard that it is in: none of the keys that
+ * gufo_document_set_shard sets.  A gufo_select_fn, which ignores its context.  Any thread. */
+GUFO_API bool gufo_key_is_of_model(void *unused, gufo_str key);
 /* Removes these four keys, and no other. */
 GUFO_API void gufo_document_remove_shard_keys(gufo_document *document);
 

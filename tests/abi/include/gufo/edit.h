@@ -78,14 +78,14 @@ typedef struct gufo_edit_options {
 /* The file as it is.  Views into it are invalid after gufo_edit_apply. */
 GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
 
-/* Reports what the edit breaks: the findings of gufo_check about the result, without those that the
+/* Reports what the edit breaks: the findings of gufo_model_check_content about the result, without those that the
  * file has already.  For a key or tensor that the edit touches, another message is another finding.
- * Only such findings are reported for a rule that the file breaks at more places than gufo_check
+ * Only such findings are reported for a rule that the file breaks at more places than gufo_model_check_content
  * lists, and if the edit makes known an architecture or tokenizer that was not known, because the
  * file could not be judged by it before.  `offset` is GUFO_NO_OFFSET.
  * Call this before gufo_edit_apply; it lays out the document again.  `options` are those of
- * gufo_check; if they have no allocator, that of the edit is used.  GUFO_E_ARGUMENT for an edit
- * that was applied, and the errors of gufo_check, gufo_document_layout and
+ * gufo_model_check_content; if they have no allocator, that of the edit is used.  GUFO_E_ARGUMENT for an edit
+ * that was applied, and the errors of gufo_model_check_content, gufo_document_layout and
  * gufo_document_header. */
 GUFO_API gufo_status gufo_edit_check(gufo_edit *edit, const gufo_check_options *options,
                                      gufo_finding_fn *found, void *context, gufo_error *error);

@@ -56,8 +56,8 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_adapter(gufo_estimator *es
 
 /* The bytes of weights that a LoRA adapter adds to those of its base, whatever that is.
  * GUFO_E_ARGUMENT: the file is not one.  Any thread. */
-GUFO_MUST_USE GUFO_API gufo_status gufo_estimate_adapter(const gufo_model *adapter, uint64_t *bytes,
-                                                         gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_model_adapter_bytes(const gufo_model *adapter,
+                                                            uint64_t *bytes, gufo_error *error);
 /* A projector of images or sound (mmproj): all of its tensors are on the first device, or on the host
  * without devices.  Its buffers for computing, which depend on the image, are not known.
  *   GUFO_E_ARGUMENT   the file is not a projector: its architecture is not "clip"
@@ -228,6 +228,44 @@ GUFO_API gufo_status gufo_estimator_fit(const gufo_estimator *estimator,
                                         const gufo_estimate_limits *limits,
                                         gufo_estimate_options *options, gufo_estimate *out,
                                         gufo_error *error);
+
+/* ---- what estimates know -------------------------------------------------------------------- */
+
+/* A few words without a point at the end, which live as long as the call.  Returns whether to continue. */
+typedef bool gufo_estimate_sentence(void *context, const char *sentence);
+
+/* Says in words how models of an architecture use memory: which layers have a cache or a state, windows,
+ * buffers for computing and how well they were measured.  False, without a call, where no rule is known
+ * for it.  Any thread. */
+GUFO_API bool gufo_estimate_explain(const char *architecture, gufo_estimate_sentence *found,
+                                    void *context);
+
+/* ---- places of tensors by their names -------------------------------------------------------- */
+
+/* A rule that places tensors whose names a pattern matches: a regular expression, for which the caller
+ * has a matcher.  Views of the text. */
+typedef struct gufo_place_rule {
+    gufo_str pattern;
+    int place; /* GUFO_ESTIMATE_HOST, or the index of a device, below GUFO_ESTIMATE_MAX_DEVICES */
+    uint64_t reserved[2];
+} gufo_place_rule;
+
+/* Anything but GUFO_OK stops the reading, which fails with it. */
+typedef gufo_status gufo_place_rule_found(void *context, const gufo_place_rule *rule,
+                                          gufo_error *error);
+
+/* Reads rules such as "blk\.[0-9]\.ffn=CPU,output=DEV0", as llama.cpp takes them (--override-tensor): a comma
+ * ends a rule, so that no pattern has one, and the last "=" divides pattern and place.  Calls `found` for
+ * each in order: where several match a name, the first one counts.  GUFO_E_MALFORMED, with the byte, for
+ * what is not a rule.  Any thread. */
+GUFO_API gufo_status gufo_place_rules_read(gufo_str text, gufo_place_rule_found *found,
+                                           void *context, gufo_error *error);
+
+/* Room for the name of a place. */
+enum { GUFO_PLACE_SIZE = 16 };
+/* Writes the name of a place into `out` and returns it: "CPU" for GUFO_ESTIMATE_HOST, "DEV0" for
+ * device 0. */
+GUFO_API const char *gufo_place_name(int place, char out[GUFO_PLACE_SIZE]);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* What is done with many findings (format.h): listing some of each rule, and fixing all that have
  * one right answer.
  *
- *     collect  gufo_fixes_add for each finding, from a gufo_check with `every` set
+ *     collect  gufo_fixes_add for each finding, from a gufo_model_check_content with `every` set
  *     settle   gufo_fixes_settle
  *     apply    gufo_fixes_apply to a document; gufo_edit or a job writes it */
 #ifndef GUFO_FINDINGS_H

@@ -56,8 +56,6 @@ typedef enum gufo_value_type {
 
 /* "uint8" ... "float64", "bool", "string", "array"; NULL for a number that is not a type. */
 GUFO_API const char *gufo_value_type_name(gufo_value_type type);
-/* The type with that name into *type; false if none exists. */
-GUFO_API bool gufo_value_type_by_name(const char *name, gufo_value_type *type);
 /* Bytes of one value in a file and of its C type; 0 for strings and arrays. */
 GUFO_API size_t gufo_value_type_size(gufo_value_type type);
 
@@ -208,8 +206,8 @@ typedef struct gufo_open_options {
  * lists the rules) and builds the index.  Files are mapped and read-only; strings and arrays stay
  * in them.  Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.
  * Where mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped
- * bytes, and a pipe is read to its end: from one without an end, the call returns only if
- * progress, which is asked when bytes come, stops it.
+ * bytes, and a pipe is read to its end: from one without an end, or one that sends nothing, the call
+ * returns only if progress stops it, which is asked when bytes come, and else ten times a second.
  * Changing a file while it is open is noticed as GUFO_E_CHANGED or as wrong content; truncating it
  * raises SIGBUS in any thread that touches the lost bytes (see GUFO_OPEN_NO_MAP).
  *
@@ -505,7 +503,7 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_provider(const gufo_provider 
  *     gufo_validate          G, all but G8, of one file   header, metadata, infos, padding
  *     gufo_model_check       G, what open leaves, but G8  padding
  *     gufo_model_check_set   those about a set alone      nothing: what open has kept
- *     gufo_check             S and M (check.h)            keys, values, infos
+ *     gufo_model_check_content             S and M (check.h)            keys, values, infos
  *     gufo_model_check_data  G8 (quant.h)                 all tensor data */
 
 typedef enum gufo_severity {
@@ -517,7 +515,7 @@ typedef enum gufo_severity {
 /* "info", "warning", "error"; "unknown" for any other number.  Static; any thread. */
 GUFO_API const char *gufo_severity_name(gufo_severity severity);
 
-/* How much gufo_check checks.  Each level includes those before it. */
+/* How much gufo_model_check_content checks.  Each level includes those before it. */
 typedef enum gufo_level {
     GUFO_LEVEL_DEFAULT = 0,   /* GUFO_LEVEL_MODEL */
     GUFO_LEVEL_STRUCTURE = 1, /* the format: what every reader needs */
@@ -533,7 +531,7 @@ GUFO_API const char *gufo_level_name(gufo_level level);
 GUFO_API bool gufo_level_by_name(const char *name, gufo_level *level);
 
 /* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_model_open,
- * gufo_validate), S or M (what a file means: gufo_check in check.h). */
+ * gufo_validate), S or M (what a file means: gufo_model_check_content in check.h). */
 typedef struct gufo_rule {
     const char *id;   /* "G205" */
     const char *name; /* "key-duplicate" */

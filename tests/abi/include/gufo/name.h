@@ -95,8 +95,14 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  * size is left out.  GUFO_E_SHARDS for a shard that was opened alone: the metadata is in the first
  * shard, and the size is counted from all shards.  GUFO_E_RANGE if the model has no such shard.
  * Any thread. */
-GUFO_API gufo_status gufo_name_suggest(const gufo_model *model, size_t shard,
-                                       char out[GUFO_NAME_SIZE], gufo_error *error);
+GUFO_API gufo_status gufo_model_suggest_name(const gufo_model *model, size_t shard,
+                                             char out[GUFO_NAME_SIZE], gufo_error *error);
+
+/* Replaces {ftype} and {outtype} in the name of a file by a type in lower case, {FTYPE} and {OUTTYPE} by
+ * the same in upper case, as converters do with the names of their outputs: "tiny-{ftype}.gguf".  Writes at
+ * most `size` bytes with the terminator and returns the bytes that are needed without it, like snprintf.
+ * Any thread. */
+GUFO_API size_t gufo_name_fill(char *out, size_t size, const char *pattern, const char *type);
 
 #ifdef __cplusplus
 }

@@ -91,7 +91,7 @@ typedef struct gufo_recipe_model {
 /* Fills *out from the metadata of a model: general.architecture, and of its keys block_count,
  * attention.head_count, attention.head_count_kv, expert_count.  What is absent or unusable stays
  * 0.  `architecture` is a view into the model. */
-GUFO_API void gufo_recipe_model_read(const gufo_model *model, gufo_recipe_model *out);
+GUFO_API void gufo_model_recipe_facts(const gufo_model *model, gufo_recipe_model *out);
 
 typedef struct gufo_recipe_options {
     gufo_quantize_target target;
@@ -492,9 +492,9 @@ typedef struct gufo_stats {
  *                    is gone; a cpu that is not available
  *   GUFO_E_STOPPED   `progress` asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_stats_scan(const gufo_model *model, const gufo_tensor *tensor,
-                                     uint32_t flags, const gufo_run *run, gufo_stats *out,
-                                     gufo_error *error);
+GUFO_API gufo_status gufo_tensor_scan(const gufo_model *model, const gufo_tensor *tensor,
+                                      uint32_t flags, const gufo_run *run, gufo_stats *out,
+                                      gufo_error *error);
 
 /* The place of an element: matrix counts through dimensions 2 and 3. */
 typedef struct gufo_stats_place {
@@ -831,7 +831,11 @@ typedef struct gufo_size_result {
     const gufo_file_type *mixture;
     uint64_t mixture_size;
     double mixture_loss;
-    uint64_t reserved[8];
+    /* The target (gufo_quantize_target_by_name) with which the types of gufo_size_plan_write give the same
+     * files, once general.file_type is set to that of file_type: rules for types do not hold for targets
+     * of plain numbers.  Static. */
+    const char *target;
+    uint64_t reserved[7];
 } gufo_size_result;
 
 /* False past the last target.  Any thread. */
@@ -851,6 +855,57 @@ typedef struct gufo_size_tensor {
 /* Tensor `index` in the order of the outputs; false past the end of either.  Any thread. */
 GUFO_API bool gufo_size_plan_tensor_at(const gufo_size_plan *plan, size_t target, uint64_t index,
                                        gufo_size_tensor *out);
+
+/* What a tensor has lost (*actual, as gufo_losses_actual) in a run of the quantizer, whose
+ * gufo_quantizer_target_tensor_at is `written`, beside what was planned for it; *agrees (both may be NULL):
+ * they differ by at most 3 standard errors.  False, with neither, for a tensor that keeps its type, or
+ * whose loss was not measured in the run.  Any thread. */
+GUFO_API bool gufo_size_tensor_compare(const gufo_size_tensor *planned,
+                                       const gufo_quantizer_tensor *written, double *actual,
+                                       bool *agrees);
+
+/* ---- plans as text --------------------------------------------------------------------------- */
+
+/* A plan can be kept as text, a line for each tensor that does not keep its type:
+ *
+ *     # gufo quantize --tensor-type-file THIS IN OUT Q5_0
+ *     ^token_embd\.weight$=IQ4_NL
+ *     ^blk\.0\.attn_q\.weight$=Q5_0
+ *
+ * These are rules PATTERN=TYPE, as the command reads them (--tensor-type-file).  Patterns are regular
+ * expressions, of which the library, which has no matcher, understands those that mean one name: a plan
+ * has no others.
+ *
+ * Appends the plan for a target to *text, which the caller frees, behind a comment line (`comment`, without
+ * newline; NULL: none).  Bytes of a name that are not UTF-8 are written as they are; no pattern of the
+ * command matches such a name.  GUFO_E_RANGE past the last target; GUFO_E_MEMORY.  Any thread. */
+GUFO_API gufo_status gufo_size_plan_write(const gufo_size_plan *plan, size_t target,
+                                          const char *comment, gufo_text *text, gufo_error *error);
+
+/* A rule that gives tensors their type.  Views live as long as the text. */
+typedef struct gufo_type_rule {
+    gufo_str pattern;
+    gufo_str type_name;            /* as it is spelt */
+    const gufo_element_type *type; /* gufo_element_type_meant; NULL: no type has that name */
+    uint64_t line;                 /* from 1 */
+    uint64_t reserved[2];
+} gufo_type_rule;
+
+/* Anything but GUFO_OK stops the reading, which fails with it. */
+typedef gufo_status gufo_type_rule_found(void *context, const gufo_type_rule *rule,
+                                         gufo_error *error);
+
+/* Reads rules, of which several may be on a line, with blanks between them; the last "=" divides
+ * pattern and type.  Lines that begin with "#" are comments.  Calls `found` for each rule in order: where
+ * several mean the same tensor, the first one counts.  GUFO_E_MALFORMED, with the byte, for what is not a
+ * rule, and for a NUL.  Any thread. */
+GUFO_API gufo_status gufo_type_rules_read(gufo_str text, gufo_type_rule_found *found, void *context,
+                                          gufo_error *error);
+
+/* The one name that a pattern means, from "^" to "$" and without its escapes, into *name, whose text it
+ * replaces and which the caller frees.  GUFO_E_TYPE for other patterns, which need a matcher;
+ * GUFO_E_MEMORY.  Any thread. */
+GUFO_API gufo_status gufo_type_rule_tensor(gufo_str pattern, gufo_text *name, gufo_error *error);
 
 #ifdef __cplusplus
 }

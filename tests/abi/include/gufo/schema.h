@@ -6,7 +6,8 @@
  *
  * The registry is data: one table per list.  Everything here is static and constant: any thread,
  * nothing to free.  Rows are in the order of their tables.  gufo_*_at gives row `index` of a table,
- * NULL past the end; gufo_*_find the row for a name, NULL if none exists. */
+ * NULL past the end; gufo_*_find the row for a name, NULL if none exists; functions whose names end in
+ * _str take views, and are else the same. */
 #ifndef GUFO_SCHEMA_H
 #define GUFO_SCHEMA_H
 
@@ -48,6 +49,26 @@ GUFO_API const gufo_file_type *gufo_file_type_at(size_t index);
 GUFO_API const gufo_file_type *gufo_file_type_by_id(uint64_t id);
 GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
 
+/* The element type that a name means, as people write it (gufo_spelling_means): "q4k", GGML_TYPE_Q4_K.
+ * NULL if no type has that name.  Static; any thread. */
+GUFO_API const gufo_element_type *gufo_element_type_meant(gufo_str name);
+
+/* Names of which the format's own texts and programs give others to rows: GGML_TYPE_Q4_0 for Q4_0. */
+typedef enum gufo_spelling {
+    GUFO_SPELLING_PLAIN = 0,        /* rows without such names */
+    GUFO_SPELLING_ELEMENT_TYPE = 1, /* GGML_TYPE_Q4_0 */
+    GUFO_SPELLING_FILE_TYPE = 2,    /* MOSTLY_Q4_K_M, LLAMA_FTYPE_ALL_F32 */
+    GUFO_SPELLING_VALUE_TYPE = 3,   /* GGUF_TYPE_UINT8 */
+} gufo_spelling;
+
+/* What follows a prefix of that kind, in any case: "q4_0" for "ggml_type_q4_0"; `name` itself (at
+ * the same address) where it has none.  Any thread. */
+GUFO_API gufo_str gufo_spelling_bare(gufo_spelling spelling, gufo_str name);
+
+/* Whether `given` is the name of a row as people write it: in any case, after a prefix of that kind
+ * or none, and with or without the marks between its parts ("q4km", "Q4-K-M" for Q4_K_M).  Any thread. */
+GUFO_API bool gufo_spelling_means(gufo_spelling spelling, gufo_str given, const char *name);
+
 /* ==== Keys =================================================================================== */
 
 /* A key, or a family of keys: "{arch}" is a placeholder for the architecture, "{id}" for a number,
@@ -59,29 +80,33 @@ typedef struct gufo_key_info {
                              "uint32|array[int32]" */
     const char *specified; /* the type in the specification: "uint64"; "" if it has no such key */
     const char *unit;      /* "tokens", "blocks" ...; "" for none */
-    const char *fallback;  /* what readers assume where the key is missing (gufo_key_value); "" if
+    const char
+        *fallback;     /* what readers assume where the key is missing (gufo_model_key_value); "" if
                              not known */
-    const char *since;     /* the year of the first text or program that knows it */
-    const char *status;    /* "standard" (the specification has it), "in use" (readers and writers
+    const char *since; /* the year of the first text or program that knows it */
+    const char *status;  /* "standard" (the specification has it), "in use" (readers and writers
                              have it), "deprecated", "community", "misspelt" */
-    const char *group;     /* "General", "Attention", "Tokenizer" ... */
-    const char *summary;   /* one line */
+    const char *group;   /* "General", "Attention", "Tokenizer" ... */
+    const char *summary; /* one line */
 } gufo_key_info;
 
 GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
 
 /* The row that describes a key of a file, or NULL.  `architecture` is the file's (its
- * general.architecture), which "{arch}" then must equal; empty: any.  A row for exactly this key
+ * general.architecture), which "{arch}" then must equal; empty or NULL: any.  A row for exactly this key
  * takes precedence over a pattern. */
-GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture);
+GUFO_API const gufo_key_info *gufo_key_find(const char *key, const char *architecture);
+GUFO_API const gufo_key_info *gufo_key_find_str(gufo_str key, gufo_str architecture);
 
 /* The row whose key is nearest to an unknown one; `architecture` is as in gufo_key_find.  Writes
  * the name of that key in a file of the architecture, terminated, into `out`:
  * "llama.context_length" for "lama.contxt_length", "general.name" for "name".  NULL if no key is near enough; *out is then
  * not defined. It compares the key with every row.  Any thread. */
 #define GUFO_KEY_NAME_SIZE 256
-GUFO_API const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
+GUFO_API const gufo_key_info *gufo_key_nearest(const char *key, const char *architecture,
                                                char out[GUFO_KEY_NAME_SIZE]);
+GUFO_API const gufo_key_info *gufo_key_nearest_str(gufo_str key, gufo_str architecture,
+                                                   char out[GUFO_KEY_NAME_SIZE]);
 
 /* Whether a value is of a type that the row allows.  Counts and other integers may have any integer
  * type that holds the value (the specification says uint64 where files have uint32), float32 may be
@@ -108,7 +133,8 @@ GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bo
 
 /* The row that says what a key of a file means: that of the key of today if the key is another name
  * of one, else its own.  NULL and `architecture` as in gufo_key_find. */
-GUFO_API const gufo_key_info *gufo_key_today(gufo_str key, gufo_str architecture);
+GUFO_API const gufo_key_info *gufo_key_today(const char *key, const char *architecture);
+GUFO_API const gufo_key_info *gufo_key_today_str(gufo_str key, gufo_str architecture);
 
 /* What a model says of a key, whatever name it has there.  `key` is the name of today, as in the
  * table: "{arch}." at its front is the architecture of the model.  The entry is that of this key or
@@ -116,30 +142,31 @@ GUFO_API const gufo_key_info *gufo_key_today(gufo_str key, gufo_str architecture
  * puts first: that of today, except where readers in use prefer the other.  False if the model has
  * none of them.  `out` may be NULL; out->key is the name that the model has.  Constant time; views
  * live as long as the model.  Any thread. */
-GUFO_API bool gufo_key_entry(const gufo_model *model, const char *key, gufo_entry *out);
+GUFO_API bool gufo_model_key_entry(const gufo_model *model, const char *key, gufo_entry *out);
 
 /* The value of that entry; else what readers take where it is missing, the fallback of its row: a
  * value, or that of another key.  False if neither exists. */
-GUFO_API bool gufo_key_value(const gufo_model *model, const char *key, gufo_value *out);
+GUFO_API bool gufo_model_key_value(const gufo_model *model, const char *key, gufo_value *out);
 
 /* That value, converted as gufo_value_* does.  Errors as gufo_model_get_u64. */
-GUFO_API gufo_status gufo_key_u64(const gufo_model *model, const char *key, uint64_t *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_key_f64(const gufo_model *model, const char *key, double *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_key_bool(const gufo_model *model, const char *key, bool *out,
-                                   gufo_error *error);
-GUFO_API gufo_status gufo_key_str(const gufo_model *model, const char *key, gufo_str *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_key_array(const gufo_model *model, const char *key,
-                                    gufo_value_type elements, gufo_array *out, gufo_error *error);
+GUFO_API gufo_status gufo_model_key_u64(const gufo_model *model, const char *key, uint64_t *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_key_f64(const gufo_model *model, const char *key, double *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_key_bool(const gufo_model *model, const char *key, bool *out,
+                                         gufo_error *error);
+GUFO_API gufo_status gufo_model_key_str(const gufo_model *model, const char *key, gufo_str *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_key_array(const gufo_model *model, const char *key,
+                                          gufo_value_type elements, gufo_array *out,
+                                          gufo_error *error);
 
 /* The text of an entry, also of one whose other name leaves out the beginning, which the functions
  * above pass over: general.source.huggingface.repository has "OWNER/NAME" of the address in
  * general.source.repo_url.  *out is a view of the model, or the text put together in `room`, which
  * has `size` bytes.  False if the model has no such text, or `room` is too small. */
-GUFO_API bool gufo_key_text(const gufo_model *model, const char *key, char *room, size_t size,
-                            gufo_str *out);
+GUFO_API bool gufo_model_key_text(const gufo_model *model, const char *key, char *room, size_t size,
+                                  gufo_str *out);
 
 /* ==== Architectures ========================================================================== */
 
@@ -151,7 +178,8 @@ typedef struct gufo_arch_info {
 } gufo_arch_info;
 
 GUFO_API const gufo_arch_info *gufo_arch_at(size_t index); /* NULL past the end */
-GUFO_API const gufo_arch_info *gufo_arch_find(gufo_str id);
+GUFO_API const gufo_arch_info *gufo_arch_find(const char *id);
+GUFO_API const gufo_arch_info *gufo_arch_find_str(gufo_str id);
 
 /* Whether an architecture needs a key or a tensor. */
 typedef enum gufo_need {
@@ -200,7 +228,8 @@ GUFO_API const gufo_tensor_info *gufo_tensor_info_at(size_t index); /* NULL past
  * so that the suffix is ".weight" for "blk.0.attn_q.weight", ".weight.lora_a" in an adapter and
  * whatever else follows.  False if none exists; *out (may be NULL) is then unchanged.  Any
  * bytes. */
-GUFO_API bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out);
+GUFO_API bool gufo_tensor_info_find(const char *name, gufo_tensor_match *out);
+GUFO_API bool gufo_tensor_info_find_str(gufo_str name, gufo_tensor_match *out);
 
 /* A tensor that an architecture has: a row of the table arch_tensors. */
 typedef struct gufo_arch_tensor {
@@ -247,7 +276,8 @@ typedef struct gufo_tokenizer_info {
 } gufo_tokenizer_info;
 
 GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_at(size_t index); /* NULL past the end */
-GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_find(gufo_str id);
+GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_find(const char *id);
+GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_find_str(gufo_str id);
 
 /* A value of tokenizer.ggml.pre: how text is split before byte-level BPE.
  * registry/pretokenizers.tsv
@@ -258,7 +288,8 @@ typedef struct gufo_pretokenizer {
 } gufo_pretokenizer;
 
 GUFO_API const gufo_pretokenizer *gufo_pretokenizer_at(size_t index); /* NULL past the end */
-GUFO_API const gufo_pretokenizer *gufo_pretokenizer_find(gufo_str id);
+GUFO_API const gufo_pretokenizer *gufo_pretokenizer_find(const char *id);
+GUFO_API const gufo_pretokenizer *gufo_pretokenizer_find_str(gufo_str id);
 
 /* A key that names a token with a special meaning.  registry/special_tokens.tsv */
 typedef struct gufo_special_token {
@@ -267,6 +298,16 @@ typedef struct gufo_special_token {
 } gufo_special_token;
 
 GUFO_API const gufo_special_token *gufo_special_token_at(size_t index); /* NULL past the end */
+
+/* A value of {arch}.tensor_data_layout.  registry/tensor_data_layouts.tsv */
+typedef struct gufo_data_layout {
+    const char *name;   /* "Meta AI original pth" */
+    const char *arch;   /* that the specification describes it for; "" for all */
+    const char *others; /* whose files have it as well, with blanks between */
+    const char *summary;
+} gufo_data_layout;
+
+GUFO_API const gufo_data_layout *gufo_data_layout_at(size_t index); /* NULL past the end */
 
 #ifdef __cplusplus
 }

@@ -68,6 +68,63 @@ typedef struct gufo_parent {
 /* Base model `index`; false past the last. */
 GUFO_API bool gufo_model_parent_at(const gufo_model *model, uint64_t index, gufo_parent *out);
 
+/* Finds the chat template `name` of a model (tokenizer.chat_template.NAME), or the one without a name
+ * for NULL.  *out is a view of the model.  GUFO_E_NOT_FOUND; GUFO_E_TYPE for a key that is not a
+ * string.  Any thread. */
+GUFO_API gufo_status gufo_model_chat_template(const gufo_model *model, const char *name,
+                                              gufo_str *out, gufo_error *error);
+/* The next chat template of a model, in the order of the file; false past the last.  *place begins as 0.
+ * *name is empty for the one without a name.  Either may be NULL; views of the model.  Any thread. */
+GUFO_API bool gufo_model_next_chat_template(const gufo_model *model, uint64_t *place,
+                                            gufo_str *name, gufo_str *source);
+
+/* ==== Tensors in groups ======================================================================= */
+
+/* Tensors whose names differ in one number alone, and that have the same type and shape, as one line:
+ *
+ *     blk.0.attn_q.weight  Q4_K  4096 x 4096
+ *     blk.1.attn_q.weight  Q4_K  4096 x 4096      blk.0-1,3.attn_q.weight  Q4_K  4096 x 4096
+ *     blk.3.attn_q.weight  Q4_K  4096 x 4096
+ *
+ * The number is the first segment of the name, between points, that is one: of at most nine digits, the
+ * first of several not 0.  Groups are in the order of their first tensors in the model.  Immutable: any
+ * number of threads may use one. */
+typedef struct gufo_tensor_groups gufo_tensor_groups;
+
+typedef struct gufo_tensor_groups_options {
+    bool (*keep)(void *context, gufo_str name); /* tensors that are listed; NULL: all */
+    void *keep_context;
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_tensor_groups_options;
+
+/* Groups the tensors of a model, which must live as long as the result; freed with
+ * gufo_tensor_groups_free.  `options` may be NULL.  NULL on failure:
+ * GUFO_E_MEMORY, GUFO_E_LIMIT for 2^32 tensors or more, GUFO_E_ARGUMENT for reserved fields. */
+GUFO_MUST_USE GUFO_API gufo_tensor_groups *gufo_tensor_groups_new(
+    const gufo_model *model, const gufo_tensor_groups_options *options, gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_tensor_groups_free(gufo_tensor_groups *groups);
+
+typedef struct gufo_tensor_group {
+    gufo_tensor first; /* in the model; the others have its type and dims */
+    uint64_t count;    /* tensors */
+    uint64_t size;     /* bytes of data of all, without padding; UINT64_MAX if that overflows */
+    uint64_t reserved[4];
+} gufo_tensor_group;
+
+/* Group `index`; false past the last. */
+GUFO_API bool gufo_tensor_groups_at(const gufo_tensor_groups *groups, uint64_t index,
+                                    gufo_tensor_group *out);
+/* The index in the model of a member of a group, in the order of their numbers; false past the last of
+ * either. */
+GUFO_API bool gufo_tensor_groups_member(const gufo_tensor_groups *groups, uint64_t index,
+                                        uint64_t member, uint64_t *tensor);
+/* Puts the name of a group, "blk.0-2,5.attn_q.weight", in the place of *name, which the caller frees; it
+ * may hold any bytes, as names may.  GUFO_E_RANGE past the last group; GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_tensor_groups_name(const gufo_tensor_groups *groups, uint64_t index,
+                                             gufo_text *name, gufo_error *error);
+
 #ifdef __cplusplus
 }
 #endif

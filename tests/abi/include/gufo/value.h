@@ -22,7 +22,8 @@ GUFO_API bool gufo_value_read_integer(const gufo_value_type *types, size_t count
                                       gufo_value *out);
 /* The value type with that name, or with the format's own (GGUF_TYPE_UINT8, in any case); false if none
  * has it. */
-GUFO_API bool gufo_value_type_named(gufo_str name, gufo_value_type *out);
+GUFO_API bool gufo_value_type_by_name(const char *name, gufo_value_type *out);
+GUFO_API bool gufo_value_type_by_name_str(gufo_str name, gufo_value_type *out);
 /* Whether the text is a decimal number, with or without fraction and exponent. */
 GUFO_API bool gufo_value_is_decimal(const char *text);
 /* The type that text has where nothing else says so: bool; of integers the first of uint32, int32,
@@ -57,6 +58,32 @@ GUFO_API gufo_status gufo_value_read_json(gufo_value_type type, const char *text
                                           gufo_text *bytes, gufo_value_texts *texts,
                                           gufo_error *error);
 
+/* The same in the other direction: appends a value to `out`.  Reading the text as the type of the value,
+ * or of the innermost elements of an array, gives the same value.  Any thread.  GUFO_E_CHANGED where the
+ * bytes of an array changed meanwhile, GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_value_write_json(const gufo_value *value, gufo_text *out,
+                                           gufo_error *error);
+
+/* What is written of arrays. */
+typedef enum gufo_value_json_form {
+    GUFO_VALUE_JSON_BARE = 0,  /* [1,2]; an array of arrays is [[1,2],[3]] */
+    GUFO_VALUE_JSON_PLAIN = 1, /* [1,2]; arrays in it as the next form has them */
+    /* {"type":"array","element_type":"int8","count":2,"value":[1,2]} */
+    GUFO_VALUE_JSON_TYPED = 2,
+    /* The members of an object, for any value: "type":"int8","value":1 */
+    GUFO_VALUE_JSON_MEMBERS = 3,
+} gufo_value_json_form;
+
+/* Takes the next bytes of a text; false: no more are wanted. */
+typedef bool gufo_put_fn(void *context, const char *bytes, size_t count);
+
+/* Writes a value in pieces, in the memory of none of them, with at most `limit` elements of each array.  Of
+ * strings control characters, bidirectional controls and line separators are escaped.  Any thread.
+ * GUFO_E_STOPPED if `put` returned false; GUFO_E_CHANGED as above: the JSON is complete all the same. */
+GUFO_API gufo_status gufo_value_put_json(const gufo_value *value, gufo_value_json_form form,
+                                         uint64_t limit, gufo_put_fn *put, void *context,
+                                         gufo_error *error);
+
 /* ==== Types of keys =========================================================================== */
 
 /* The type of a value; of an array, or of arrays of arrays, that of the innermost elements. */
@@ -75,7 +102,10 @@ typedef struct gufo_key_types {
 /* general.architecture of a document; empty if it has none.  A view of the document. */
 GUFO_API gufo_str gufo_document_architecture(const gufo_document *document);
 /* The row of the registry for a key, in this document or else in any; NULL for an unknown key. */
-GUFO_API const gufo_key_info *gufo_document_key_info(const gufo_document *document, gufo_str key);
+GUFO_API const gufo_key_info *gufo_document_key_info(const gufo_document *document,
+                                                     const char *key);
+GUFO_API const gufo_key_info *gufo_document_key_info_str(const gufo_document *document,
+                                                         gufo_str key);
 
 /* The types that the value of a key may have, the best one first: that of the value in the document,
  * unless readers refuse it, then those of the registry.  None for an unknown key. */
@@ -90,6 +120,13 @@ GUFO_API gufo_key_types gufo_key_types_of_shape(const gufo_key_types *types, boo
 /* Writes "uint32 or array[int32]" into `out` and returns it. */
 GUFO_API const char *gufo_key_types_name(const gufo_key_types *types,
                                          char out[GUFO_KEY_TYPES_SIZE]);
+
+/* Sets a key to the value that a text is, of the first of these types that it fits; an array is JSON.
+ * GUFO_E_TYPE if it fits none of them; GUFO_E_MALFORMED for an array that is wrong, and failures of
+ * gufo_document_set. */
+GUFO_API gufo_status gufo_document_set_read(gufo_document *document, const char *key,
+                                            const char *text, const gufo_key_types *types,
+                                            gufo_error *error);
 
 /* ==== Elements ================================================================================ */
 
