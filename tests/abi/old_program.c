@@ -170,7 +170,7 @@ static void read_tables(void)
     MUST(keys != NULL && count > 3);
     for (size_t i = 0; i < count; i++)
         MUST(strcmp(keys[i].arch, "llama") == 0 && strlen(keys[i].key) > 0);
-    info = gufo_key_find((gufo_str){"general.name", 12}, (gufo_str){0});
+    info = gufo_key_find("general.name", NULL);
     MUST(info != NULL && strcmp(info->key, "general.name") == 0);
     for (size_t i = 0; gufo_rule_at(i) != NULL; i++)
         MUST(gufo_rule_by_id(gufo_rule_at(i)->name) == gufo_rule_at(i));
@@ -193,13 +193,13 @@ static void compare_with_itself(const gufo_model *model)
     CHECK_GUARD(result);
     MUST(result.it.same && result.it.tensors[GUFO_DIFFERENCE_NONE] == 4);
     MUST(gufo_model_tensor_at(model, 2, &tensor));
-    MUST(gufo_stats_scan(model, &tensor, 0, &run, &stats.it, NULL) == GUFO_OK);
+    MUST(gufo_tensor_scan(model, &tensor, 0, &run, &stats.it, NULL) == GUFO_OK);
     CHECK_GUARD(stats);
     MUST(stats.it.elements == 6);
     MUST(gufo_name_match((gufo_str){"Mixtral-8x7B-v0.1-F16.gguf", 26}, &name.it));
     CHECK_GUARD(name);
     MUST(equal(name.it.size_label, "8x7B"));
-    MUST(gufo_tensor_info_find((gufo_str){"blk.1.attn_q.weight", 19}, &match.it));
+    MUST(gufo_tensor_info_find("blk.1.attn_q.weight", &match.it));
     CHECK_GUARD(match);
     MUST(match.it.has_block && match.it.block == 1);
 }
