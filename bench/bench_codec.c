@@ -20,8 +20,8 @@
  * With --effort high, gufo's encoders search longer, and their error is compared with that of the
  * reference search.
  *
- * At the end, types that are little more than copied are decoded into a buffer beyond all caches,
- * and compared with memcpy of as many bytes. */
+ * At the end, types that are little more than copied are decoded into a buffer beyond all caches, by
+ * one thread, and compared with memcpy of as many bytes; then by the threads of all processors. */
 #include <gufo.h>
 
 #include <fnmatch.h>
@@ -197,20 +197,20 @@ static bool gufo_start(contender *c, const job *j)
     gufo_encoder_free(c->encoder);
     c->encoder = NULL;
     if (j->direction == DECODE)
-        return gufo_decode(j->type, encoded, MIN_ROWS, COLUMNS, decoded, &(gufo_run){.cpu = c->cpu},
-                           NULL) == GUFO_OK;
+        return gufo_decode(j->type, encoded, MIN_ROWS, COLUMNS, decoded,
+                           &(gufo_run){.threads = 1, .cpu = c->cpu}, NULL) == GUFO_OK;
     c->encoder = gufo_encoder_new(j->type, &options, NULL);
     return c->encoder;
 }
 
 static void run_gufo(contender *c, const job *j, uint64_t rows)
 {
+    const gufo_run run = {.threads = 1, .cpu = c->cpu};
     gufo_error error;
     gufo_status status = j->direction == DECODE
-                             ? gufo_decode(j->type, encoded, rows, COLUMNS, decoded,
-                                           &(gufo_run){.cpu = c->cpu}, &error)
+                             ? gufo_decode(j->type, encoded, rows, COLUMNS, decoded, &run, &error)
                              : gufo_encoder_encode(c->encoder, numbers, rows, COLUMNS,
-                                                   job_importance(j), encoded, NULL, &error);
+                                                   job_importance(j), encoded, &run, &error);
 
     if (status != GUFO_OK)
         die(j->type->name, error.message);
@@ -648,6 +648,32 @@ static size_t large_size(void)
     return size;
 }
 
+static double wall_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* How many times faster the threads of all processors decode than one; by the clock, best of all runs. */
+static double threads_gain(const gufo_element_type *type, const unsigned char *from, float *to,
+                           uint64_t rows)
+{
+    double best[2] = {INFINITY, INFINITY};
+
+    for (int run = 0; run < COPY_RUNS; run++)
+        for (unsigned all = 0; all < 2; all++) {
+            double start = wall_now();
+
+            if (gufo_decode(type, from, rows, COLUMNS, to, &(gufo_run){.threads = all ? 0 : 1},
+                            NULL) != GUFO_OK)
+                return 0;
+            best[all] = fmin(best[all], wall_now() - start);
+        }
+    return best[0] / best[1];
+}
+
 /* `from` and `to` have `size` bytes each. */
 static void compare_copy(const gufo_element_type *type, unsigned char *from, unsigned char *to,
                          size_t size)
@@ -661,7 +687,7 @@ static void compare_copy(const gufo_element_type *type, unsigned char *from, uns
         double start = seconds_now(), middle;
 
         if (gufo_decode(type, from, rows, COLUMNS, (float *)(void *)to,
-                        &(gufo_run){.cpu = best->cpu}, NULL) != GUFO_OK) {
+                        &(gufo_run){.threads = 1, .cpu = best->cpu}, NULL) != GUFO_OK) {
             printf("%-24s      -\n", type->name);
             return;
         }
@@ -672,9 +698,11 @@ static void compare_copy(const gufo_element_type *type, unsigned char *from, uns
             decoding[run] = middle - start;
         }
     }
-    printf("%-24s %5.1f GB/s of numbers, memcpy %5.1f GB/s: %.0f %%\n", type->name,
-           bytes / median(decoding, COPY_RUNS) * 1e-9, bytes / median(copying, COPY_RUNS) * 1e-9,
-           100 * median(copying, COPY_RUNS) / median(decoding, COPY_RUNS));
+    printf("%-24s %5.1f GB/s of numbers, memcpy %5.1f GB/s: %.0f %%; all processors: x %.2f\n",
+           type->name, bytes / median(decoding, COPY_RUNS) * 1e-9,
+           bytes / median(copying, COPY_RUNS) * 1e-9,
+           100 * median(copying, COPY_RUNS) / median(decoding, COPY_RUNS),
+           threads_gain(type, from, (float *)(void *)to, rows));
 }
 
 static void compare_copies(const char *pattern)

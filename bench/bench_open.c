@@ -12,12 +12,14 @@
  *     MB/s           bytes of header, metadata and tensor infos by the best time
  *     allocated      the most bytes that were taken from the allocator at a time
  *     grown          RssAnon + RssShmem of a fresh process after opening, less that before
+ *     strings        the views of all tokens by gufo_array_next, and by gufo_array_strings
  *
  * Built with -DGUFO_BENCH_GGML=DIR the same is measured for gguf_init_from_file of ggml, with
  * no_alloc and without a context for tensors, which is the least work it can be asked for.  Runs of
  * the two alternate. */
 #include <gufo.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,6 +336,41 @@ static void report(const char *title, const char *path, int runs)
                times[r].best / times[0].best, times[r].median / times[0].median);
 }
 
+/* All strings of the vocabulary, one by one and at once. */
+static void report_strings(const char *path, int runs)
+{
+    gufo_model *model = reader_open(path);
+    double one = INFINITY, all = INFINITY;
+    gufo_array tokens;
+    gufo_value value;
+    gufo_str *texts;
+
+    if (gufo_model_get_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
+        GUFO_OK) {
+        gufo_model_free(model);
+        return;
+    }
+    texts = calloc((size_t)tokens.count + 1, sizeof *texts);
+    if (!texts)
+        die(path, "no memory");
+    for (int run = 0; run < runs; run++) {
+        gufo_array_iter iter = gufo_array_start(&tokens);
+        double start = seconds_now(), middle;
+
+        for (size_t i = 0; gufo_array_next(&iter, &value); i++)
+            texts[i] = value.as.str;
+        middle = seconds_now();
+        if (gufo_array_strings(&tokens, 0, tokens.count, texts, NULL) != GUFO_OK)
+            die(path, "the strings cannot be read");
+        all = fmin(all, seconds_now() - middle);
+        one = fmin(one, middle - start);
+    }
+    printf("  %" PRIu64 " strings: %.3f ms one by one, %.3f ms at once (best)\n", tokens.count,
+           one * 1e3, all * 1e3);
+    free(texts);
+    gufo_model_free(model);
+}
+
 static int failures;
 
 /* Starts a child process: true in the child.  The parent waits for it and counts it if it fails.
@@ -356,6 +393,7 @@ static void report_in_child(const char *title, const char *path, int runs)
 {
     if (in_child()) {
         report(title, path, runs);
+        report_strings(path, runs);
         exit(0);
     }
 }

@@ -47,7 +47,7 @@ static void render(const gufo_template *parsed)
     const gufo_template_options options = {
         .now = 1767312000, .steps = 20000, .output = 1 << 20, .memory = 16 << 20, .recursion = 50};
     gufo_template_values *values = gufo_template_values_new(NULL, NULL);
-    gufo_template_place place = {0, 0};
+    gufo_template_place place = {0};
     gufo_text out = {0}, again = {0};
     gufo_status status;
     gufo_error error;

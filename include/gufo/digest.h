@@ -1,5 +1,9 @@
 /* Hashes of tensor data, manifests of them, and signatures.
  *
+ *     gufo_digest_options options = {.algorithms = 1u << GUFO_DIGEST_SHA256};
+ *     gufo_model_digest(model, &options, NULL, &all, &error);
+ *     gufo_digest_text(GUFO_DIGEST_SHA256, all.bytes[GUFO_DIGEST_SHA256], text);
+ *
  * A separate library (libgufo_digest): it needs xxHash, OpenSSL's libcrypto and libsodium, each for
  * a part only.  A build without one of them reports it: gufo_digest_available,
  * gufo_signature_available.
@@ -17,7 +21,11 @@
 extern "C" {
 #endif
 
-/* ==== Part 1: algorithms ===================================================================== */
+/* ==== The simple interface ==================================================================== */
+
+typedef struct gufo_digest_options gufo_digest_options;
+typedef struct gufo_manifest_check gufo_manifest_check;
+typedef struct gufo_manifest_summary gufo_manifest_summary;
 
 /* In the order in which manifests list them. */
 typedef enum gufo_digest_algorithm {
@@ -33,6 +41,66 @@ typedef enum gufo_digest_algorithm {
 #define GUFO_DIGEST_COUNT 5
 #define GUFO_DIGEST_SIZE 64                         /* bytes of the longest hash */
 #define GUFO_DIGEST_TEXT (2 * GUFO_DIGEST_SIZE + 1) /* of its text, with the terminator */
+
+/* One hash of each algorithm; bytes of those that were not asked for are 0. */
+typedef struct gufo_digests {
+    uint8_t bytes[GUFO_DIGEST_COUNT][GUFO_DIGEST_SIZE];
+    uint64_t reserved[24]; /* for three more */
+} gufo_digests;
+
+/* Hashes the data of every tensor, and into *all the data of all tensors in the order of the infos;
+ * padding and metadata do not count.  Bytes are hashed as the file stores them.  Every byte is read
+ * once, into about 16 MiB of memory; the hash of all data is made beside those of the tensors, each
+ * algorithm on its own thread where there are enough.
+ *   GUFO_E_ARGUMENT  no algorithm; a pipe, whose data is gone
+ *   GUFO_E_TYPE      an algorithm that is not available
+ *   GUFO_E_STOPPED   a callback asked for it
+ *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY
+ * Progress counts bytes.  `run` and `all` may be NULL; so may `options`, but then no algorithm is
+ * named. */
+GUFO_API gufo_status gufo_model_digest(const gufo_model *model, const gufo_digest_options *options,
+                                       const gufo_run *run, gufo_digests *all, gufo_error *error);
+/* A hash as text: lower-case hex digits, or the usual form of a UUID.  Returns its length. */
+GUFO_API size_t gufo_digest_text(gufo_digest_algorithm algorithm, const uint8_t *digest,
+                                 char text[GUFO_DIGEST_TEXT]);
+
+/* Lines of hashes, as llama-gguf-hash and gufo write them:
+ *
+ *     sha256    c0510d38...bd  FILE:TENSOR
+ *     sha256    7dd641b3...e4  FILE
+ *
+ * and hashes of all bytes of a file, in both forms that sha256sum, sha1sum, b2sum and xxhsum write;
+ * a line that holds only a hash matches any file:
+ *
+ *     7dd641b3...e4 *FILE
+ *     SHA256 (FILE) = 7dd641b3...e4
+ *
+ * A line that begins with a backslash has escapes in its name: \n, \r, \t, \\, \", \xHH (a byte)
+ * and \u{HEX} (a character).  Lines may end with CR LF; empty lines and
+ * lines that begin with '#' are skipped. */
+typedef struct gufo_manifest gufo_manifest;
+
+/* Reads a manifest; `text` is not needed afterwards.  NULL on failure: GUFO_E_MALFORMED, with the
+ * number of the line; GUFO_E_MEMORY.  `options` may be NULL. */
+GUFO_MUST_USE GUFO_API gufo_manifest *gufo_manifest_parse(gufo_str text,
+                                                          const gufo_parse_options *options,
+                                                          gufo_error *error);
+/* Hashes a model with every algorithm that the manifest has for it and compares.  FILE does not
+ * have to be the current path: if all lines are about one FILE, they are taken whatever its name;
+ * else those whose FILE is `path`, or else has the same last component.  Differences are not
+ * failures.  GUFO_E_NOT_FOUND if no line is about this file; GUFO_E_MALFORMED for a line that
+ * contradicts another (the error then names no file); else as gufo_model_digest. */
+GUFO_MUST_USE GUFO_API gufo_status gufo_model_verify(const gufo_model *model,
+                                                     const gufo_manifest_check *check,
+                                                     const gufo_run *run,
+                                                     gufo_manifest_summary *summary,
+                                                     gufo_error *error);
+/* Whether nothing differed, was missing or was new. */
+GUFO_API bool gufo_manifest_agrees(const gufo_manifest_summary *summary);
+/* NULL is allowed. */
+GUFO_API void gufo_manifest_free(gufo_manifest *manifest);
+
+/* ==== Part 1: algorithms ===================================================================== */
 
 typedef struct gufo_digest_kind {
     const char *name;    /* "sha256" */
@@ -54,16 +122,6 @@ GUFO_API bool gufo_digest_available(gufo_digest_algorithm algorithm);
  * this build does without; false past the last.  Static; any thread. */
 GUFO_API bool gufo_digest_library_at(size_t index, const char **name, const char **version);
 
-/* One hash of each algorithm; bytes of those that were not asked for are 0. */
-typedef struct gufo_digests {
-    uint8_t bytes[GUFO_DIGEST_COUNT][GUFO_DIGEST_SIZE];
-    uint64_t reserved[24]; /* for three more */
-} gufo_digests;
-
-/* A hash as text: lower-case hex digits, or the usual form of a UUID.  Returns its length. */
-GUFO_API size_t gufo_digest_text(gufo_digest_algorithm algorithm, const uint8_t *digest,
-                                 char text[GUFO_DIGEST_TEXT]);
-
 /* Hashes bytes in memory into `digest`, of GUFO_DIGEST_SIZE bytes.  GUFO_E_TYPE if the algorithm is
  * not available. */
 GUFO_API gufo_status gufo_digest_bytes(gufo_digest_algorithm algorithm, const void *data,
@@ -83,19 +141,6 @@ typedef struct gufo_digest_options {
     uint64_t reserved[4];          /* zeros */
 } gufo_digest_options;
 
-/* Hashes the data of every tensor, and into *all the data of all tensors in the order of the infos;
- * padding and metadata do not count.  Bytes are hashed as the file stores them.  Every byte is read
- * once, into about 16 MiB of memory; the hash of all data is made beside those of the tensors, each
- * algorithm on its own thread where there are enough.
- *   GUFO_E_ARGUMENT  no algorithm; a pipe, whose data is gone
- *   GUFO_E_TYPE      an algorithm that is not available
- *   GUFO_E_STOPPED   a callback asked for it
- *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY
- * Progress counts bytes.  `run` and `all` may be NULL; so may `options`, but then no algorithm is
- * named. */
-GUFO_API gufo_status gufo_model_digest(const gufo_model *model, const gufo_digest_options *options,
-                                       const gufo_run *run, gufo_digests *all, gufo_error *error);
-
 /* Hashes all bytes of regular files, one after the other as if they were one file, with each of
  * `algorithms` (a bit for each: 1 << GUFO_DIGEST_SHA256 ...).  Progress counts the bytes of all.  `run` may
  * be NULL; any thread.  GUFO_E_ARGUMENT for a bit without an algorithm, or what is not a regular file;
@@ -105,22 +150,6 @@ GUFO_API gufo_status gufo_digest_files(const char *const *paths, size_t count, u
 
 /* ==== Part 3: manifests ====================================================================== */
 
-/* Lines of hashes, as llama-gguf-hash and gufo write them:
- *
- *     sha256    c0510d38...bd  FILE:TENSOR
- *     sha256    7dd641b3...e4  FILE
- *
- * and hashes of all bytes of a file, in both forms that sha256sum, sha1sum, b2sum and xxhsum write;
- * a line that holds only a hash matches any file:
- *
- *     7dd641b3...e4 *FILE
- *     SHA256 (FILE) = 7dd641b3...e4
- *
- * A line that begins with a backslash has escapes in its name: \n, \r, \t, \\, \", \xHH (a byte)
- * and \u{HEX} (a character).  Lines may end with CR LF; empty lines and
- * lines that begin with '#' are skipped. */
-typedef struct gufo_manifest gufo_manifest;
-
 typedef struct gufo_manifest_line {
     gufo_digest_algorithm algorithm;
     uint8_t digest[GUFO_DIGEST_SIZE];
@@ -129,13 +158,6 @@ typedef struct gufo_manifest_line {
     uint64_t reserved[4];
 } gufo_manifest_line;
 
-/* Reads a manifest; `text` is not needed afterwards.  NULL on failure: GUFO_E_MALFORMED, with the
- * number of the line; GUFO_E_MEMORY.  `options` may be NULL. */
-GUFO_MUST_USE GUFO_API gufo_manifest *gufo_manifest_parse(gufo_str text,
-                                                          const gufo_parse_options *options,
-                                                          gufo_error *error);
-/* NULL is allowed. */
-GUFO_API void gufo_manifest_free(gufo_manifest *manifest);
 /* The number of lines that hold a hash of tensor data, and such a line (false past the end). */
 GUFO_API uint64_t gufo_manifest_count(const gufo_manifest *manifest);
 GUFO_API bool gufo_manifest_at(const gufo_manifest *manifest, uint64_t index,
@@ -183,16 +205,6 @@ typedef struct gufo_manifest_summary {
     uint64_t reserved[4];
 } gufo_manifest_summary;
 
-/* Hashes a model with every algorithm that the manifest has for it and compares.  FILE does not
- * have to be the current path: if all lines are about one FILE, they are taken whatever its name;
- * else those whose FILE is `path`, or else has the same last component.  Differences are not
- * failures.  GUFO_E_NOT_FOUND if no line is about this file; GUFO_E_MALFORMED for a line that
- * contradicts another (the error then names no file); else as gufo_model_digest. */
-GUFO_MUST_USE GUFO_API gufo_status gufo_model_verify(const gufo_model *model,
-                                                     const gufo_manifest_check *check,
-                                                     const gufo_run *run,
-                                                     gufo_manifest_summary *summary,
-                                                     gufo_error *error);
 /* Hashes all bytes of the file at `path`, whatever it is, with every algorithm that the manifest
  * has for it, and compares: the verdict is SAME, DIFFERS, or NEW if no line names it.  Lines are
  * found as above; a manifest about a single file does not match a shard of another name.
@@ -203,8 +215,6 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_manifest_verify_file(const gufo_manifest
                                                              const char *path, const gufo_run *run,
                                                              gufo_manifest_result *out,
                                                              gufo_error *error);
-/* Whether nothing differed, was missing or was new. */
-GUFO_API bool gufo_manifest_agrees(const gufo_manifest_summary *summary);
 
 /* ==== Part 4: signatures ===================================================================== */
 

@@ -209,16 +209,18 @@ GUFO_API bool gufo_import_has_tokenizer(const char *path);
  * have several rows: its configuration decides.  A row of the table hf_classes. */
 typedef struct gufo_import_class {
     const char *name, *architecture;
+    uint64_t reserved[2];
 } gufo_import_class;
 
 /* False past the end.  Static; any thread. */
 GUFO_API bool gufo_import_class_at(size_t index, gufo_import_class *out);
 
-/* A line of what is known of an architecture; registry/README.md describes the columns and expressions. */
+/* A line of what is known of an architecture: a row of its page in the registry. */
 typedef struct gufo_import_line {
-    /* When it applies: "fields", "config", "params", "vocab", "tensors", "check" and "export" as in convert_keys.tsv,
-     * where `name` is a key or field and `value` an expression; "pre": the usual pre-tokenizers; "writes": a class of export_classes.tsv and its model_type; "names", "generated", "source", "mapped" and "type" as in
-     * convert_ops.tsv, where `name` is patterns of tensors, `value` steps and `targets` what they become. */
+    /* When it applies.  "fields", "config", "params", "vocab", "tensors", "check" and "export": `name` is a
+     * key or field, and `value` an expression; "pre": the usual pre-tokenizers; "writes": a class that an
+     * export writes, and its model_type; "names", "generated", "source", "mapped" and "type": `name` is
+     * patterns of tensors, `value` steps and `targets` what they become. */
     const char *kind;
     const char *name, *value, *condition, *targets, *note; /* "": none */
 } gufo_import_line;
@@ -268,7 +270,16 @@ GUFO_API const char *gufo_legacy_recognise(const void *data, size_t size);
 
 /* ==== Part 2: looking ======================================================================== */
 
+/* What an import opened. */
+typedef enum gufo_import_origin {
+    GUFO_IMPORT_LEGACY = 0,     /* a file of a format before GGUF */
+    GUFO_IMPORT_GGUF = 1,       /* a GGUF file of version 1 or 2 */
+    GUFO_IMPORT_CHECKPOINT = 2, /* a model of a training framework */
+    GUFO_IMPORT_ADAPTER = 3,    /* an adapter of any of these */
+} gufo_import_origin;
+
 typedef struct gufo_import_facts {
+    gufo_import_origin origin;
     const char *family;    /* "llama", "gpt-2", "whisper" ... */
     const char *container; /* "GGJT", "safetensors" */
     uint32_t version;      /* of the container; 0: it has none */
@@ -333,8 +344,8 @@ GUFO_API const char *gufo_import_forced_at(const gufo_import *import, uint64_t i
 
 /* ==== Part 3: using ========================================================================== */
 
-/* The same model as one of its own, named by `name` (which is copied) in errors: gufo_model_free frees it
- * with the import, which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is
+/* The model that gufo_import_job writes as one of its own, named by `name` (which is copied) in errors:
+ * gufo_model_free frees it with the import, which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is
  * closed. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_import_take_model(gufo_import *import, const char *name,
                                                           gufo_error *error);

@@ -27,6 +27,7 @@ typedef struct gufo_template_options gufo_template_options;
 /* A place in a template, from 1; columns count characters. */
 typedef struct gufo_template_place {
     uint64_t line, column;
+    uint64_t reserved[2];
 } gufo_template_place;
 
 /* Parses a template, which is copied.  A template does not change: any number of threads may render

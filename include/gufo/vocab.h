@@ -62,6 +62,7 @@ typedef struct gufo_ids {
     gufo_span *spans;
     size_t count, room;
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[2];
 } gufo_ids;
 
 /* Frees the memory of a list, which is empty then. */

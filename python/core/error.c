@@ -8,6 +8,8 @@
  * Such classes are made when the first error of their kind is raised. */
 #include "core.h"
 
+#include <gufo/import.h>
+
 #include <stdio.h>
 
 /* The class for a status; GUFO_E_IO has that of its errno. */
@@ -90,6 +92,19 @@ static PyObject *or_none(const char *text)
     return core_message(text);
 }
 
+/* What would let the call go on, by the name of the option; None: nothing. */
+static PyObject *advice_of(const gufo_error *error)
+{
+    static const char *const names[] = {
+        [GUFO_ADVICE_ARCH] = "arch",     [GUFO_ADVICE_GENERIC] = "generic",
+        [GUFO_ADVICE_PRE] = "pre",       [GUFO_ADVICE_VOCABULARY] = "vocabulary",
+        [GUFO_ADVICE_BASE] = "base",     [GUFO_ADVICE_MEMORY] = "memory",
+        [GUFO_ADVICE_FOLLOW] = "follow", [GUFO_ADVICE_FORCE] = "force_config",
+    };
+
+    return or_none(error->advice < sizeof names / sizeof *names ? names[error->advice] : NULL);
+}
+
 static int set_attributes(PyObject *object, const gufo_error *error)
 {
     PyObject *offset = error->offset == GUFO_NO_OFFSET ? Py_NewRef(Py_None)
@@ -98,7 +113,8 @@ static int set_attributes(PyObject *object, const gufo_error *error)
     if (set_attribute(object, "offset", offset) < 0 ||
         set_attribute(object, "code", core_message(gufo_status_name(error->code))) < 0 ||
         set_attribute(object, "rule", or_none(error->rule == NULL ? NULL : error->rule->id)) < 0 ||
-        set_attribute(object, "file", or_none(error->file)) < 0)
+        set_attribute(object, "file", or_none(error->file)) < 0 ||
+        set_attribute(object, "advice", advice_of(error)) < 0)
         return -1;
     return set_attribute(object, "message", core_message(error->message));
 }
@@ -136,8 +152,9 @@ PyObject *core_raise(PyObject *module, const gufo_error *error)
 /* Attributes of an Error that Python code raises. */
 static PyObject *attributes(void)
 {
-    return Py_BuildValue("{sOsOsOsOsOss}", "offset", Py_None, "code", Py_None, "rule", Py_None,
-                         "file", Py_None, "message", Py_None, "__module__", "gufo");
+    return Py_BuildValue("{sOsOsOsOsOsOss}", "offset", Py_None, "code", Py_None, "rule", Py_None,
+                         "file", Py_None, "message", Py_None, "advice", Py_None, "__module__",
+                         "gufo");
 }
 
 static int set_up(PyObject *module)

@@ -264,6 +264,23 @@ def test_folder_as_far_as_it_is_understood(tmp_path: Path) -> None:
 
 
 @needs_import
+def test_advice(tmp_path: Path) -> None:
+    """A failure names the option that lets the call go on."""
+    folder = making.checkpoint(tmp_path / "checkpoint")
+    with pytest.raises(LookupError) as missing:
+        gufo.convert(folder, tmp_path / "out.gguf")
+    assert missing.value.advice == "vocabulary" and missing.value.file == str(folder)
+    config = (folder / "config.json").read_text().replace("Llama", "Nobody").replace('"llama"', '"nobody"')
+    (folder / "config.json").write_text(config)
+    with pytest.raises(gufo.Error) as failure:
+        gufo.convert(folder, tmp_path / "out.gguf", no_vocabulary=True)
+    assert failure.value.advice == "generic"
+    with pytest.raises(gufo.Error) as failure:
+        gufo.open(b"GGUF" + bytes(20))
+    assert failure.value.advice is None and gufo.Error("mine").advice is None
+
+
+@needs_import
 def test_migrate(seeds: Path, tmp_path: Path) -> None:
     same = 0
     for path in sorted((seeds.parent / "seeds_legacy").glob("*.bin")):

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "codec/interleaved.h"
 #include "format/model/model.h"
 #include "import/import.h"
 #include "schema/registry/key.h"
@@ -273,29 +274,55 @@ void gufo_import_free(gufo_import *im)
 
 /* ---- the model as one of its own, which closes the import ------------------------------------- */
 
-/* Of an import from a GGUF file: a model that shows that of the file. */
+/* Of an import from a GGUF file: a model that has what the job would write. */
 
-static bool shown_entry_at(void *import, uint64_t index, gufo_entry *out)
+/* Rows of interleaved blocks, which come in whole groups: `begin` is the first of the groups that have
+ * these rows. */
+static gufo_status read_groups(const gufo_import *im, const gufo_tensor *tensor, uint64_t begin,
+                               uint64_t end, uint64_t first, uint64_t count, void *out,
+                               gufo_error *error)
 {
-    return gufo_model_entry_at(gufo_import_model(import), index, out);
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+    uint64_t row_size;
+    uint8_t *blocks;
+    size_t size;
+    gufo_status status = gufo_element_row_size(type, tensor->dims[0], &row_size, error);
+
+    if (status != GUFO_OK)
+        return status;
+    size = (size_t)((end - begin) * row_size); /* a part of the file */
+    blocks = mem_array(&im->allocator, size, 2);
+    if (blocks == NULL)
+        return fail_memory(error);
+    status = gufo_tensor_read_rows(im->opened, tensor, begin, end - begin, blocks, error);
+    if (status == GUFO_OK)
+        status =
+            gufo_repack(type, blocks, end - begin, tensor->dims[0], blocks + size, NULL, error);
+    if (status == GUFO_OK)
+        memcpy(out, blocks + size + (size_t)((first - begin) * row_size),
+               (size_t)(count * row_size));
+    mem_free(&im->allocator, blocks);
+    return status;
 }
 
-static bool shown_tensor_at(void *import, uint64_t index, gufo_tensor *out)
-{
-    return gufo_model_tensor_at(gufo_import_model(import), index, out);
-}
-
-static gufo_status shown_read_rows(void *import, uint64_t tensor, uint64_t first, uint64_t count,
+static gufo_status shown_read_rows(void *import, uint64_t index, uint64_t first, uint64_t count,
                                    void *out, gufo_error *error)
 {
-    const gufo_model *model = gufo_import_model(import);
-    uint64_t row_size;
-    gufo_tensor info;
+    const gufo_import *im = import;
+    const interleaved *layout;
+    gufo_document_tensor shown;
+    gufo_tensor tensor;
+    uint64_t begin, end;
 
-    (void)gufo_model_tensor_at(model, tensor, &info);
-    row_size = info.size / (info.elements / info.dims[0]);
-    return gufo_tensor_read_raw(model, &info, first * row_size, out, (size_t)(count * row_size),
-                                error);
+    if (!gufo_document_tensor_at(im->document, index, &shown) ||
+        !gufo_model_tensor_at(im->opened, shown.origin, &tensor))
+        return refuse(error, GUFO_E_ARGUMENT, "no such tensor");
+    layout = interleaved_find(tensor.type);
+    if (layout == NULL || count == 0)
+        return gufo_tensor_read_rows(im->opened, &tensor, first, count, out, error);
+    begin = first - first % layout->rows;
+    end = first + count + (layout->rows - 1 - (first + count - 1) % layout->rows);
+    return read_groups(im, &tensor, begin, end, first, count, out, error);
 }
 
 static void close_import(void *context)
@@ -309,13 +336,12 @@ static void close_import(void *context)
 
 static gufo_model *show_file(gufo_import *import, const char *name, gufo_error *error)
 {
-    const gufo_model *inner = gufo_import_model(import);
     const gufo_open_options options = {.name = name, .allocator = &import->allocator};
     const gufo_provider provider = {.context = import,
-                                    .entry_count = gufo_model_entry_count(inner),
-                                    .tensor_count = gufo_model_tensor_count(inner),
-                                    .entry_at = shown_entry_at,
-                                    .tensor_at = shown_tensor_at,
+                                    .entry_count = gufo_document_entry_count(import->document),
+                                    .tensor_count = gufo_document_tensor_count(import->document),
+                                    .entry_at = entry_at,
+                                    .tensor_at = tensor_at,
                                     .read_rows = shown_read_rows,
                                     .close = close_import};
 

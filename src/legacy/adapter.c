@@ -220,6 +220,7 @@ static bool is_in_doubt(const conversion *c)
 
 static void set_facts(conversion *c)
 {
+    c->base.facts.origin = GUFO_IMPORT_ADAPTER;
     c->base.facts.family = c->config.architecture;
     c->base.facts.container = c->checkpoint.container;
     c->base.facts.version = GGLA_VERSION;

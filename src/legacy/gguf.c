@@ -137,7 +137,8 @@ static gufo_status open_file(gguf_import *im, const char *path, const gufo_legac
     if (facts.version >= 3)
         return fail_with(error, GUFO_E_ARGUMENT, 4,
                          "this is a GGUF file of version 3, which needs no migration");
-    im->base.facts = (gufo_import_facts){.family = "gguf",
+    im->base.facts = (gufo_import_facts){.origin = GUFO_IMPORT_GGUF,
+                                         .family = "gguf",
                                          .container = "GGUF",
                                          .version = facts.version,
                                          .generation = 2,

@@ -111,7 +111,7 @@ gufo_template *gufo_template_parse(gufo_str source, const gufo_parse_options *op
 
     if (place == NULL)
         place = &nowhere;
-    *place = (gufo_template_place){1, 1};
+    *place = (gufo_template_place){.line = 1, .column = 1};
     if (parse_options_check(options, error) != GUFO_OK || !check_source(source, error))
         return NULL;
     tree = mem_zero(mem_allocator(allocator), sizeof(*tree));

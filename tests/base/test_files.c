@@ -202,7 +202,7 @@ static void make_set(set *s, const folder *f)
     for (size_t i = 0; i < FILES; i++) {
         s->from[i] = folder_path(f, froms[i]);
         s->to[i] = folder_path(f, tos[i]);
-        s->moves[i] = (gufo_move){s->from[i].text, s->to[i].text};
+        s->moves[i] = (gufo_move){.from = s->from[i].text, .to = s->to[i].text};
         write_file(s->from[i].text, froms[i], strlen(froms[i]));
     }
 }

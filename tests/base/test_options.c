@@ -242,6 +242,64 @@ static gufo_status check_data_run(const things *t, uint64_t reserved, gufo_error
     return gufo_model_check_data(t->model, &run, NULL, NULL, error);
 }
 
+static gufo_status rename_move(const things *t, uint64_t reserved, gufo_error *error)
+{
+    char to[sizeof t->path + 8];
+    gufo_move there = {.from = t->path, .to = to, .reserved = {0, reserved}};
+    gufo_move back = {.from = to, .to = t->path};
+    gufo_status status;
+
+    snprintf(to, sizeof to, "%s.other", t->path);
+    status = gufo_rename(&there, 1, NULL, error);
+    return status == GUFO_OK ? gufo_rename(&back, 1, NULL, error) : status;
+}
+
+static gufo_status allocate_group(const things *t, uint64_t reserved, gufo_error *error)
+{
+    const gufo_allocate_option option = {.bytes = 1};
+    gufo_allocate_group group = {.options = &option, .count = 1, .reserved = {reserved}};
+    gufo_allocation found;
+    size_t choice;
+
+    (void)t;
+    return gufo_allocate(&group, 1, 1, NULL, &choice, &found, error);
+}
+
+/* A document with a vocabulary of one token. */
+static gufo_document *with_tokens(void)
+{
+    static const gufo_str tokens[] = {{"a", 1}};
+    static const gufo_items items = {GUFO_VALUE_STRING, 1, tokens};
+    gufo_document *d = gufo_document_new(NULL, NULL);
+
+    assert_non_null(d);
+    assert_int_equal(gufo_document_set_array(d, "tokenizer.ggml.tokens", &items, NULL), GUFO_OK);
+    return d;
+}
+
+static gufo_status set_elements(const things *t, uint64_t reserved, gufo_error *error)
+{
+    gufo_element_change change = {.value = {GUFO_VALUE_STRING, .as.str = {"b", 1}},
+                                  .reserved = {0, 0, 0, reserved}};
+    gufo_document *d = with_tokens();
+    gufo_status status = gufo_document_set_elements(d, "tokenizer.ggml.tokens", &change, 1, error);
+
+    (void)t;
+    gufo_document_free(d);
+    return status;
+}
+
+static gufo_status find_tokens(const things *t, uint64_t reserved, gufo_error *error)
+{
+    gufo_token_search search = {.text = {"a", 1}, .reserved = {reserved}};
+    gufo_document *d = with_tokens();
+    gufo_status status = gufo_document_find_tokens(d, &search, 1, error);
+
+    (void)t;
+    gufo_document_free(d);
+    return status;
+}
+
 static void reserved_fields_are_refused(void **state)
 {
     static const struct {
@@ -269,6 +327,10 @@ static void reserved_fields_are_refused(void **state)
         {"gufo_document_layout", "gufo_layout_options", layout_options},
         {"gufo_tensor_scan", "gufo_run", stats_run},
         {"gufo_model_check_data", "gufo_run", check_data_run},
+        {"gufo_rename", "gufo_move", rename_move},
+        {"gufo_allocate, group", "gufo_allocate_group", allocate_group},
+        {"gufo_document_set_elements", "gufo_element_change", set_elements},
+        {"gufo_document_find_tokens", "gufo_token_search", find_tokens},
     };
     static things t;
     folder f = folder_new();

@@ -61,3 +61,16 @@ check() {
     [ "${#lines[@]}" -eq 21 ]
     run -1 "$GUFO_EXAMPLES/decode_tensors" none.gguf
 }
+
+@test "examples: shards of any names are one model" {
+    "$GUFO_EXAMPLES/make_sample" sample.gguf
+    gufo split --max-tensors=8 sample.gguf part
+    local i
+    for i in 1 2 3; do mv part-0000$i-of-00003.gguf $i; done
+    run -0 "$GUFO_EXAMPLES/join_shards" 1 2 3
+    [ "${lines[0]}" = "1: $(stat -c %s 1) bytes" ]
+    [[ ${lines[3]} = '259 tokens, the last one is "'* ]]
+    run -1 "$GUFO_EXAMPLES/join_shards" 1 3
+    run -1 "$GUFO_EXAMPLES/join_shards" none
+    run -1 "$GUFO_EXAMPLES/join_shards"
+}

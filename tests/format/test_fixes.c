@@ -3,15 +3,18 @@
 
 static gufo_fix rename_of(const char *key, const char *to)
 {
-    return (gufo_fix){GUFO_FIX_RENAME,
-                      true,
-                      gufo_str_of(key),
-                      {.type = GUFO_VALUE_STRING, .as.str = gufo_str_of(to)}};
+    return (gufo_fix){.kind = GUFO_FIX_RENAME,
+                      .certain = true,
+                      .key = gufo_str_of(key),
+                      .value = {.type = GUFO_VALUE_STRING, .as.str = gufo_str_of(to)}};
 }
 
 static gufo_fix fix_of(gufo_fix_kind kind, const char *key, uint64_t number)
 {
-    return (gufo_fix){kind, true, gufo_str_of(key), {.type = GUFO_VALUE_UINT32, .as.u = number}};
+    return (gufo_fix){.kind = kind,
+                      .certain = true,
+                      .key = gufo_str_of(key),
+                      .value = {.type = GUFO_VALUE_UINT32, .as.u = number}};
 }
 
 static void add(gufo_fixes *fixes, gufo_fix fix)

@@ -74,6 +74,27 @@ static void check_numbers(const gufo_model *a, const gufo_model *b)
     }
 }
 
+/* The model of its own has the numbers and the types that the job writes. */
+static void check_taken(gufo_import *import, const gufo_model *written)
+{
+    gufo_error error = no_error();
+    gufo_model *taken = gufo_import_take_model(import, "taken", &error);
+    gufo_tensor a, b;
+    uint8_t one[36], other[36]; /* two blocks */
+
+    check(taken != NULL, "%s", error.message);
+    check_numbers(written, taken);
+    assert_true(gufo_model_tensor_find(written, "blocks", &a) &&
+                gufo_model_tensor_find(taken, "blocks", &b));
+    assert_int_equal(a.type, b.type);
+    for (uint64_t row = 0; row < 8; row++) {
+        check_ok(gufo_tensor_read_rows(written, &a, row, 1, one, &error), &error, "written");
+        check_ok(gufo_tensor_read_rows(taken, &b, row, 1, other, &error), &error, "taken");
+        assert_memory_equal(one, other, sizeof one);
+    }
+    gufo_model_free(taken);
+}
+
 static void test_every_encoding(void **state)
 {
     folder f = folder_new();
@@ -95,10 +116,11 @@ static void test_every_encoding(void **state)
             assert_int_equal(gufo_model_facts(new).version, 3);
             assert_int_equal(gufo_model_facts(new).byte_order, gufo_model_facts(old).byte_order);
             assert_int_equal(gufo_model_entry_count(new), gufo_model_entry_count(old));
+            assert_int_equal(gufo_import_describe(import).origin, GUFO_IMPORT_GGUF);
             check_numbers(old, new);
+            check_taken(import, new);
             gufo_model_free(old);
             gufo_model_free(new);
-            gufo_import_free(import);
             remove(out.text);
         }
         builder_free(&b);
@@ -136,9 +158,9 @@ static void test_removed_types(void **state)
         assert_true(gufo_model_tensor_find(new, "blocks", &tensor));
         assert_int_equal(tensor.type, rows[i].new);
         check_numbers(old, new);
+        check_taken(import, new);
         gufo_model_free(old);
         gufo_model_free(new);
-        gufo_import_free(import);
         remove(out.text);
         builder_free(&b);
     }

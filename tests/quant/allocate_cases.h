@@ -39,7 +39,7 @@ static inline gufo_allocate_group *case_group(allocate_case *c)
 
 static inline void case_option(allocate_case *c, uint64_t bytes, double loss)
 {
-    c->options[c->option_count++] = (gufo_allocate_option){bytes, loss};
+    c->options[c->option_count++] = (gufo_allocate_option){.bytes = bytes, .loss = loss};
     c->groups[c->count - 1].count++;
 }
 

@@ -248,7 +248,7 @@ static void test_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct row *row = &rows[i];
         gufo_allocate_group groups[2] = {
-            {.options = &(gufo_allocate_option){1, 1}, .count = 1},
+            {.options = &(gufo_allocate_option){.bytes = 1, .loss = 1}, .count = 1},
             {.options = row->options,
              .count = row->count,
              .is_fixed = row->fixed > 0,

@@ -1068,7 +1068,9 @@ static void test_places(void **state)
 {
     static const struct {
         uint64_t dims[4], index;
-        gufo_stats_place place;
+        struct {
+            uint64_t matrix, row, column;
+        } place;
     } rows[] = {
         {{3, 2, 2, 1}, 11, {1, 1, 2}}, {{3, 2, 2, 2}, 23, {3, 1, 2}}, {{7, 1, 1, 1}, 6, {0, 0, 6}},
         {{0, 0, 0, 0}, 0, {0, 0, 0}},  {{4, 0, 1, 1}, 3, {0, 0, 3}},

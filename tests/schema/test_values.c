@@ -217,9 +217,11 @@ static void test_elements(void **state)
 {
     static const uint16_t numbers[] = {1, 2, 3};
     static const gufo_items items = {GUFO_VALUE_UINT16, COUNT_OF(numbers), numbers};
-    gufo_element_change changes[] = {{2, {GUFO_VALUE_UINT16, .as.u = 30}},
-                                     {0, {GUFO_VALUE_UINT16, .as.u = 9}},
-                                     {0, {GUFO_VALUE_UINT16, .as.u = 10}}};
+    gufo_element_change changes[] = {
+        {.index = 2, .value = {GUFO_VALUE_UINT16, .as.u = 30}},
+        {.index = 0, .value = {GUFO_VALUE_UINT16, .as.u = 9}},
+        {.index = 0, .value = {GUFO_VALUE_UINT16, .as.u = 10}},
+    };
     gufo_document *d = gufo_document_new(NULL, NULL);
     gufo_document_entry entry;
     uint16_t out[3];
@@ -237,7 +239,7 @@ static void test_elements(void **state)
     changes[0].index = 3;
     check_status(gufo_document_set_elements(d, "a", changes, 3, &error), GUFO_E_RANGE, &error,
                  "past the end");
-    changes[0] = (gufo_element_change){0, {GUFO_VALUE_UINT16, .as.u = 65536}};
+    changes[0] = (gufo_element_change){.value = {GUFO_VALUE_UINT16, .as.u = 65536}};
     check_status(gufo_document_set_elements(d, "a", changes, 1, &error), GUFO_E_TYPE, &error,
                  "does not fit");
     changes[0].value.type = GUFO_VALUE_UINT32;
@@ -250,7 +252,9 @@ static void test_tokens(void **state)
 {
     static const gufo_str texts[] = {{"<s>", 3}, {"a", 1}, {"a", 1}};
     static const gufo_items items = {GUFO_VALUE_STRING, COUNT_OF(texts), texts};
-    gufo_token_search tokens[] = {{{"a", 1}, 7, 7}, {{"b", 1}, 7, 7}, {{"a", 1}, 7, 7}};
+    gufo_token_search tokens[] = {{.text = {"a", 1}, .id = 7, .times = 7},
+                                  {.text = {"b", 1}, .id = 7, .times = 7},
+                                  {.text = {"a", 1}, .id = 7, .times = 7}};
     gufo_document *d = gufo_document_new(NULL, NULL);
     gufo_error error;
 

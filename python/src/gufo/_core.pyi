@@ -55,6 +55,7 @@ class Error(Exception):
     file: str | None
     code: str | None
     message: str | None
+    advice: str | None
 
 class Model:
     @property

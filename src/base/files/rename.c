@@ -353,6 +353,8 @@ gufo_status gufo_rename(const gufo_move *moves, size_t count, const gufo_save_op
     renaming r = {.count = count, .options = options != NULL ? options : &none};
     gufo_status status = save_options_check(r.options, error);
 
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        status = reserved_check(moves[i].reserved, "gufo_move", error);
     if (status != GUFO_OK || count == 0)
         return status;
     r.allocator = mem_allocator(r.options->allocator);

@@ -181,7 +181,7 @@ int edit_set(edit_change *c)
     if (has_type && all.list[0].type == GUFO_VALUE_ARRAY)
         return report_usage("--set %s: use --set-json for arrays", c->operation->text);
     if (all.count == 0)
-        all = (gufo_key_types){{{gufo_value_guess(text), false}}, 1};
+        all = (gufo_key_types){.list = {{gufo_value_guess(text), false}}, .count = 1};
     if (*text == '[' && gufo_key_types_of_shape(&all, true).count > 0)
         return set_json(c, NULL, text, &all);
     fitting = gufo_key_types_of_shape(&all, false);

@@ -202,7 +202,8 @@ static gufo_status set_elements(edit_waiting *w, const edit_waiting_key *k, gufo
     if (changes == NULL)
         return error_set(error, GUFO_E_MEMORY, 0, "out of memory");
     for (size_t i = 0; i < k->count; i++)
-        changes[i] = (gufo_element_change){k->changes[i].index, k->changes[i].value};
+        changes[i] =
+            (gufo_element_change){.index = k->changes[i].index, .value = k->changes[i].value};
     status = gufo_document_set_elements(w->document, k->name, changes, k->count, error);
     free(changes);
     return status;

@@ -44,7 +44,7 @@ bool given_keys_set_text(gufo_document *document, const char *key, const char *t
     gufo_key_types types = gufo_key_types_read(document, key, &text);
 
     if (types.count == 0)
-        types = (gufo_key_types){{{gufo_value_guess(text), *text == '['}}, 1};
+        types = (gufo_key_types){.list = {{gufo_value_guess(text), *text == '['}}, .count = 1};
     return given_keys_set(document, key, text, &types, message);
 }
 

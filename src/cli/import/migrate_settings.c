@@ -170,7 +170,7 @@ static void put_question(const gufo_import_setting *setting)
  * input. */
 static int ask_for(migration *m, const gufo_import_setting *setting, char **line, size_t *room)
 {
-    gufo_key_types types = {{{setting->value.type, false}}, 1};
+    gufo_key_types types = {.list = {{setting->value.type, false}}, .count = 1};
     char message[GIVEN_KEYS_MESSAGE], key[GUFO_KEY_NAME_SIZE];
     ssize_t len;
 

@@ -181,7 +181,7 @@ static int propose_one(proposal *p, const input *in, size_t index)
     if (strcmp(path_name(path), name) == 0)
         return CODE_OK;
     move = &p->moves[p->count++];
-    *move = (gufo_move){strdup(path), path_beside(path, name)};
+    *move = (gufo_move){.from = strdup(path), .to = path_beside(path, name)};
     return move->from != NULL && move->to != NULL ? CODE_OK : report_memory(path);
 }
 

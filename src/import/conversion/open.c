@@ -148,6 +148,7 @@ static void set_facts(conversion *c, uint64_t tokens)
     gufo_import_facts *facts = &c->base.facts;
 
     set_packed(c, facts);
+    facts->origin = c->is_adapter ? GUFO_IMPORT_ADAPTER : GUFO_IMPORT_CHECKPOINT;
     facts->family = c->config.architecture;
     facts->container = c->checkpoint.container;
     facts->parts = c->checkpoint.file_count;

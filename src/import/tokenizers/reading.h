@@ -52,7 +52,7 @@ gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why
 /* The same: the reader of this name is for these files. */
 gufo_status reading_pass_to(tokenizer_reading *r, const char *reader);
 
-/* Says in which file of the folder a failure is that does not say so itself. */
+/* Says in which file of the folder a failure is that does not say so itself; NULL: the folder. */
 void reading_name_file(tokenizer_reading *r, const char *file);
 
 /* A failure in a file of the folder. */

@@ -86,6 +86,7 @@ static gufo_status read_built_in(tokenizer_reading *r)
         refuse(r->error, GUFO_E_NOT_FOUND,
                "the folder has no vocabulary: the model was trained with that of GPT-NeoX");
 
+    reading_name_file(r, NULL);
     return import_advise(status, GUFO_ADVICE_VOCABULARY, r->error);
 }
 
@@ -128,8 +129,10 @@ static gufo_status fail_without(tokenizer_reading *r)
                             QUOTED(type));
     if (r->unfit != NULL)
         return reading_fail(r, GUFO_E_TYPE, r->unfit, "%s", r->unfit_why);
-    return refuse(r->error, GUFO_E_NOT_FOUND,
-                  "no vocabulary (tokenizer.json, tokenizer.model ...) is in the folder");
+    (void)refuse(r->error, GUFO_E_NOT_FOUND,
+                 "no vocabulary (tokenizer.json, tokenizer.model ...) is in the folder");
+    reading_name_file(r, NULL);
+    return import_advise(GUFO_E_NOT_FOUND, GUFO_ADVICE_VOCABULARY, r->error);
 }
 
 static gufo_status read_any(tokenizer_reading *r)

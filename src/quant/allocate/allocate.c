@@ -139,6 +139,8 @@ static unsigned bits_of(uint64_t count)
 static gufo_status check_group(const gufo_allocate_group *group, uint64_t index, double *largest,
                                gufo_error *error)
 {
+    if (reserved_check(group->reserved, "gufo_allocate_group", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
     if (group->count == 0)
         return refuse(error, GUFO_E_ARGUMENT, "group %" PRIu64 " has no option", index);
     if (group->is_fixed && group->fixed >= group->count)

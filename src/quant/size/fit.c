@@ -330,9 +330,10 @@ static void fill_options(const fitting *f, const size_outcome *outcome)
     const gufo_size_plan *plan = f->plan;
 
     for (uint64_t i = 0; i < plan->choice_count; i++)
-        f->options[i] = (gufo_allocate_option){counts_files(outcome) ? plan->choices[i].padded
-                                                                     : plan->choices[i].bytes,
-                                               plan->choices[i].loss};
+        f->options[i] = (gufo_allocate_option){
+            .bytes = counts_files(outcome) ? plan->choices[i].padded : plan->choices[i].bytes,
+            .loss = plan->choices[i].loss,
+        };
 }
 
 /* Chooses within the budget. */

@@ -281,7 +281,8 @@ static uint64_t sort_out(moments *m, const stats_piece *piece, double *finite)
         gufo_stats_find *find = isnan(value) ? &m->nan
                                 : value > 0  ? &m->positive_infinite
                                              : &m->negative_infinite;
-        gufo_stats_find one = {1, stats_index(piece, i), stats_offset(piece, i)};
+        gufo_stats_find one = {
+            .count = 1, .first = stats_index(piece, i), .offset = stats_offset(piece, i)};
 
         stats_find_add(find, &one);
     }

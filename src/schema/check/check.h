@@ -86,13 +86,14 @@ static inline gufo_finding with_certain_fix(gufo_finding finding, gufo_fix fix)
 /* Fixes: a key gets a text or a number, or another name; or a value that is not known. */
 static inline gufo_fix fix_text(gufo_fix_kind kind, gufo_str key, gufo_str text)
 {
-    return (gufo_fix){kind, false, key, {.type = GUFO_VALUE_STRING, .as.str = text}};
+    return (gufo_fix){
+        .kind = kind, .key = key, .value = {.type = GUFO_VALUE_STRING, .as.str = text}};
 }
 
 static inline gufo_fix fix_number(gufo_fix_kind kind, gufo_str key, gufo_value_type type,
                                   uint64_t number)
 {
-    return (gufo_fix){kind, false, key, {.type = type, .as.u = number}};
+    return (gufo_fix){.kind = kind, .key = key, .value = {.type = type, .as.u = number}};
 }
 
 static inline gufo_fix fix_typed(gufo_fix_kind kind, gufo_str key, gufo_value_type type)

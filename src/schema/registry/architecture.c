@@ -20,14 +20,14 @@ static const gufo_arch_info architectures[] = {
     ((word)[0] == 'r' ? GUFO_REQUIRED : (word)[0] == 'e' ? GUFO_EXPECTED : GUFO_OPTIONAL)
 
 static const gufo_arch_key arch_keys[] = {
-#define ROW(arch, key, need) {arch, key, NEED(need)},
+#define ROW(arch, key, need) {arch, key, NEED(need), {0}},
 #include "registry/arch_keys.inc"
 #undef ROW
 };
 
 static const gufo_arch_tensor arch_tensors[] = {
 #define ROW(arch, name, need, shape, bias_shape, instead) \
-    {arch, name, NEED(need), shape, bias_shape, instead},
+    {arch, name, NEED(need), shape, bias_shape, instead, {0}},
 #include "registry/arch_tensors.inc"
 #undef ROW
 };

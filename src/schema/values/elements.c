@@ -65,6 +65,8 @@ static gufo_status check_changes(const gufo_document_entry *entry, const char *k
     if (count > GUFO_MAX_COUNT)
         return refuse(error, GUFO_E_LIMIT, "too many changes");
     for (size_t i = 0; i < count; i++) {
+        if (reserved_check(changes[i].reserved, "gufo_element_change", error) != GUFO_OK)
+            return GUFO_E_ARGUMENT;
         if (changes[i].value.type != array->type || !value_fits(&changes[i].value))
             return refuse(error, GUFO_E_TYPE, "elements of %s have type %s",
                           QUOTED(gufo_str_of(key)), gufo_value_type_name(array->type));
@@ -148,6 +150,9 @@ gufo_status gufo_document_find_tokens(const gufo_document *document, gufo_token_
     if (!gufo_document_find(document, "tokenizer.ggml.tokens", &entry) ||
         entry.value.type != GUFO_VALUE_ARRAY || array->type != GUFO_VALUE_STRING)
         return refuse(error, GUFO_E_NOT_FOUND, "no vocabulary (tokenizer.ggml.tokens)");
+    for (size_t i = 0; i < count; i++)
+        if (reserved_check(tokens[i].reserved, "gufo_token_search", error) != GUFO_OK)
+            return GUFO_E_ARGUMENT;
     status = name_index_new(&index, count, text_of, tokens, allocator, error);
     if (status != GUFO_OK)
         return status;

@@ -179,7 +179,8 @@ static bool read_text_for_number(reader *r, uint64_t index)
                         : NULL;
     if (kept == NULL)
         return without_memory(r);
-    list[texts->count++] = (gufo_value_text){index, r->type, {kept, r->to->len - start}};
+    list[texts->count++] =
+        (gufo_value_text){.index = index, .type = r->type, .text = {kept, r->to->len - start}};
     r->to->len = start;
     return put(r, zeros, gufo_value_type_size(r->type));
 }

@@ -196,7 +196,7 @@ bool gufo_import_class_at(size_t index, gufo_import_class *out)
     const class_row *row = class_at(index);
 
     if (row != NULL)
-        *out = (gufo_import_class){row->name, row->architecture};
+        *out = (gufo_import_class){.name = row->name, .architecture = row->architecture};
     return row != NULL;
 }
 
