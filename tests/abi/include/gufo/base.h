@@ -8,13 +8,12 @@
  *  - An options struct is initialised with `{0}`: zero always means "the default".  NULL options mean
  *    {0}.  Reserved fields are those of a later version: GUFO_E_ARGUMENT for anything but zeros.  A
  *    compulsory field that is missing is GUFO_E_ARGUMENT, and the error names it.
- *  - Structs that a program allocates have room for later versions, `reserved`.  These have none, and are
- *    final: gufo_str, gufo_value, gufo_array, gufo_items, gufo_allocator, gufo_text, gufo_encoding,
- *    gufo_fix, gufo_span, gufo_ids, gufo_move, gufo_template_place, gufo_import_class, gufo_arch_key,
- *    gufo_arch_tensor, gufo_element_change, gufo_key_type, gufo_key_types, gufo_token_search,
- *    gufo_type_sum, gufo_value_text, gufo_value_texts, gufo_quantize_loss, gufo_stats_find,
- *    gufo_stats_place, gufo_allocate_option and gufo_allocate_group.  The library passes rows of all
- *    other tables only by pointer, and they may grow at their end.
+ *  - Structs that a program allocates, and those that the library fills, have room for later versions,
+ *    `reserved`.  What is a value has none: a view, a pair, or a function with its context, which are
+ *    passed and kept by value and have all that they will ever have.  So these are final: gufo_str,
+ *    gufo_array, gufo_encoding, gufo_value, gufo_items, gufo_span, gufo_key_type, gufo_allocate_option and
+ *    gufo_allocator.
+ *    The library passes rows of tables only by pointer, and they may grow at their end.
  *  - Functions write outputs on success; NULL is allowed for secondary outputs (their comments
  *    say so).  Enumerators have fixed values: new ones are added with new values.
  *  - Keys and names that a program spells out are `const char *`; views into files are gufo_str.
@@ -164,6 +163,7 @@ typedef struct gufo_text {
     char *data;
     size_t len, room;
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[2];
 } gufo_text;
 
 /* Frees the memory of a text, which is empty then. */

@@ -1,5 +1,7 @@
 /* Whether the content of a file makes sense: the second level of validation.
  *
+ *     gufo_model_check_content(model, NULL, print_finding, stdout, &error);
+ *
  * gufo_model_check (format.h) says whether a file is well-formed; this header says whether a reader
  * of models can use it: whether the required keys are present and have the right types, whether the
  * tensors have the shapes that the keys announce, and whether the lists of the vocabulary agree.
@@ -17,6 +19,22 @@
 extern "C" {
 #endif
 
+/* ==== The simple interface ==================================================================== */
+
+typedef struct gufo_check_options gufo_check_options;
+
+/* Checks a model by the rules whose ids begin with S (standard) and M (model): gufo_rule_at lists
+ * them.  Findings come in the order of the checks: general, keys, tokenizer, architecture, tensors;
+ * within each in the order of the file.  `shard` of a finding is the index of the file that it is
+ * about.  For a model that was opened leniently, only what could be read is checked.  Linear in the
+ * metadata and the tensor infos; memory in proportion to the number of tokens, and to the text that
+ * `tokenizer_json` reads.  `options` may be NULL.  Fails only for memory, and with GUFO_E_ARGUMENT for
+ * a level that does not exist.  Any thread, one at a time for one `context`. */
+GUFO_API gufo_status gufo_model_check_content(const gufo_model *model,
+                                              const gufo_check_options *options,
+                                              gufo_finding_fn *found, void *context,
+                                              gufo_error *error);
+
 /* ==== Tokenizers ============================================================================== */
 
 /* A token of a tokenizer.json; its text lives as long as the call.  Returns whether to continue. */
@@ -30,7 +48,7 @@ typedef gufo_status gufo_tokenizer_json_reader(gufo_str json, const gufo_parse_o
                                                gufo_tokenizer_token_fn *token, void *context,
                                                gufo_error *error);
 
-/* ==== Models ================================================================================== */
+/* ==== Options ================================================================================= */
 
 /* Called for each dimension of a tensor that keys give: `keys`, whole names, are those that it is
  * computed from; `fits`: the tensor has it.  Which key is wrong can be told from that: the one whose
@@ -56,18 +74,6 @@ typedef struct gufo_check_options {
                                                  * compared with tokenizer.ggml.tokens */
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_check_options;
-
-/* Checks a model by the rules whose ids begin with S (standard) and M (model): gufo_rule_at lists
- * them.  Findings come in the order of the checks: general, keys, tokenizer, architecture, tensors;
- * within each in the order of the file.  `shard` of a finding is the index of the file that it is
- * about.  For a model that was opened leniently, only what could be read is checked.  Linear in the
- * metadata and the tensor infos; memory in proportion to the number of tokens, and to the text that
- * `tokenizer_json` reads.  `options` may be NULL.  Fails only for memory, and with GUFO_E_ARGUMENT for
- * a level that does not exist.  Any thread, one at a time for one `context`. */
-GUFO_API gufo_status gufo_model_check_content(const gufo_model *model,
-                                              const gufo_check_options *options,
-                                              gufo_finding_fn *found, void *context,
-                                              gufo_error *error);
 
 #ifdef __cplusplus
 }

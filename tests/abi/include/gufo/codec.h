@@ -1,5 +1,7 @@
 /* The element types of tensors, and the arithmetic that encodes and decodes them.
  *
+ *     gufo_decode(gufo_element_type_by_name("Q4_K"), blocks, rows, columns, values, NULL, &error);
+ *
  * A tensor's rows (dimension 0) are sequences of blocks; every block holds `block_elements`
  * elements in `block_bytes` bytes, and blocks never cross rows.  Plain number types have blocks of
  * one.
@@ -21,6 +23,63 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ==== The simple interface ==================================================================== */
+
+typedef struct gufo_element_type gufo_element_type;
+typedef struct gufo_encoder_options gufo_encoder_options;
+
+/* The type with this id, or with this name (exact, upper case); NULL if the table has none.
+ * Static; any thread. */
+GUFO_API const gufo_element_type *gufo_element_type_by_id(uint32_t id);
+GUFO_API const gufo_element_type *gufo_element_type_by_name(const char *name);
+
+/* The bytes of a row of `elements` elements.  GUFO_E_TYPE if the layout is not known,
+ * GUFO_E_ARGUMENT if they do not fill whole blocks, GUFO_E_RANGE if the size overflows.  Any
+ * thread. */
+GUFO_API gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elements,
+                                           uint64_t *bytes, gufo_error *error);
+
+/* Decodes `rows` rows of `columns` elements each: `blocks` holds rows * gufo_element_row_size
+ * bytes, `values` has room for rows * columns numbers; they must not overlap, and need no alignment
+ * beyond that of their type.  Any bytes decode to something: a scale that is infinite or NaN gives
+ * such values.  Integers and F64 are rounded to nearest.  The interleaved types 31, 32 and 36 need
+ * a multiple of 4 rows, 33 one of 8.
+ * Many rows are decoded on the threads of `run`, which may be NULL; a program that has threads of its
+ * own gives {.threads = 1}.  Progress counts bytes of blocks.
+ * Any thread.  GUFO_E_TYPE if the type has no decoder, GUFO_E_ARGUMENT if columns do not fill
+ * blocks or rows do not fill groups, or for a cpu that is not available; GUFO_E_STOPPED, and where
+ * several threads work GUFO_E_MEMORY.
+ * Source: ggml, block structures and to_float functions; docs/codec.md draws every block. */
+GUFO_API gufo_status gufo_decode(const gufo_element_type *type, const void *blocks, uint64_t rows,
+                                 uint64_t columns, float *values, const gufo_run *run,
+                                 gufo_error *error);
+
+/* Everything that encoding into one type needs: the kernel and, for the lattice types, tables that
+ * take some milliseconds and up to 2 MB.  Immutable: any number of threads may use one. */
+typedef struct gufo_encoder gufo_encoder;
+
+/* Makes an encoder, which the caller owns and frees with gufo_encoder_free.  `options` may be NULL.
+ * NULL on failure: GUFO_E_TYPE if the type has no encoder, GUFO_E_ARGUMENT for a cpu that is not
+ * available or an effort that does not exist, GUFO_E_MEMORY.  Any thread. */
+GUFO_MUST_USE GUFO_API gufo_encoder *gufo_encoder_new(const gufo_element_type *type,
+                                                      const gufo_encoder_options *options,
+                                                      gufo_error *error);
+/* Encodes `rows` rows of `columns` values into rows * gufo_element_row_size bytes at `blocks`.
+ * Rows are independent: encoding them in parts gives the same bytes.
+ * `importance`: NULL, or `columns` factors >= 0, one per column, of how much an error there matters
+ * (the mean square of the activations that the column is multiplied with); used for every row.
+ * Values should be finite (gufo_first_nonfinite): docs/codec.md says what infinite and NaN values
+ * become.  Integer types take the nearest integer, limited to their range.
+ * Many rows are encoded on the threads of `run`, which may be NULL; its `cpu` does not count, the
+ * encoder has one.  Progress counts bytes of blocks.
+ * Any thread.  GUFO_E_ARGUMENT if columns do not fill blocks, or importance is NULL and the type
+ * needs it; GUFO_E_STOPPED, and where several threads work GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_encoder_encode(const gufo_encoder *encoder, const float *values,
+                                         uint64_t rows, uint64_t columns, const float *importance,
+                                         void *blocks, const gufo_run *run, gufo_error *error);
+/* Frees an encoder that no thread uses any more.  NULL is allowed. */
+GUFO_API void gufo_encoder_free(gufo_encoder *encoder);
 
 /* ==== Part 1: types ========================================================================== */
 
@@ -53,34 +112,9 @@ typedef struct gufo_element_type {
 GUFO_API size_t gufo_element_type_count(void);
 GUFO_API const gufo_element_type *gufo_element_type_at(size_t index);
 
-/* The type with this id, or with this name (exact, upper case); NULL if the table has none.
- * Static; any thread. */
-GUFO_API const gufo_element_type *gufo_element_type_by_id(uint32_t id);
-GUFO_API const gufo_element_type *gufo_element_type_by_name(const char *name);
-
-/* The bytes of a row of `elements` elements.  GUFO_E_TYPE if the layout is not known,
- * GUFO_E_ARGUMENT if they do not fill whole blocks, GUFO_E_RANGE if the size overflows.  Any
- * thread. */
-GUFO_API gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elements,
-                                           uint64_t *bytes, gufo_error *error);
-
 /* ==== Part 2: decoding ======================================================================= */
 
-/* Decodes `rows` rows of `columns` elements each: `blocks` holds rows * gufo_element_row_size
- * bytes, `values` has room for rows * columns numbers; they must not overlap, and need no alignment
- * beyond that of their type.  Any bytes decode to something: a scale that is infinite or NaN gives
- * such values.  Integers and F64 are rounded to nearest.  The interleaved types 31, 32 and 36 need
- * a multiple of 4 rows, 33 one of 8.
- * Many rows are decoded on the threads of `run`, which may be NULL; a program that has threads of its
- * own gives {.threads = 1}.  Progress counts bytes of blocks.
- * Any thread.  GUFO_E_TYPE if the type has no decoder, GUFO_E_ARGUMENT if columns do not fill
- * blocks or rows do not fill groups, or for a cpu that is not available; GUFO_E_STOPPED, and where
- * several threads work GUFO_E_MEMORY.
- * Source: ggml, block structures and to_float functions; docs/codec.md draws every block. */
-GUFO_API gufo_status gufo_decode(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                                 uint64_t columns, float *values, const gufo_run *run,
-                                 gufo_error *error);
-/* The same, rounded to nearest into binary16 or bfloat16 numbers in the byte order of this
+/* As gufo_decode, rounded to nearest into binary16 or bfloat16 numbers in the byte order of this
  * machine. */
 GUFO_API gufo_status gufo_decode_f16(const gufo_element_type *type, const void *blocks,
                                      uint64_t rows, uint64_t columns, uint16_t *values,
@@ -119,33 +153,6 @@ typedef struct gufo_encoder_options {
     const gufo_allocator *allocator; /* NULL: malloc */
     uint64_t reserved[4];            /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_encoder_options;
-
-/* Everything that encoding into one type needs: the kernel and, for the lattice types, tables that
- * take some milliseconds and up to 2 MB.  Immutable: any number of threads may use one. */
-typedef struct gufo_encoder gufo_encoder;
-
-/* Makes an encoder, which the caller owns and frees with gufo_encoder_free.  `options` may be NULL.
- * NULL on failure: GUFO_E_TYPE if the type has no encoder, GUFO_E_ARGUMENT for a cpu that is not
- * available or an effort that does not exist, GUFO_E_MEMORY.  Any thread. */
-GUFO_MUST_USE GUFO_API gufo_encoder *gufo_encoder_new(const gufo_element_type *type,
-                                                      const gufo_encoder_options *options,
-                                                      gufo_error *error);
-/* Frees an encoder that no thread uses any more.  NULL is allowed. */
-GUFO_API void gufo_encoder_free(gufo_encoder *encoder);
-
-/* Encodes `rows` rows of `columns` values into rows * gufo_element_row_size bytes at `blocks`.
- * Rows are independent: encoding them in parts gives the same bytes.
- * `importance`: NULL, or `columns` factors >= 0, one per column, of how much an error there matters
- * (the mean square of the activations that the column is multiplied with); used for every row.
- * Values should be finite (gufo_first_nonfinite): docs/codec.md says what infinite and NaN values
- * become.  Integer types take the nearest integer, limited to their range.
- * Many rows are encoded on the threads of `run`, which may be NULL; its `cpu` does not count, the
- * encoder has one.  Progress counts bytes of blocks.
- * Any thread.  GUFO_E_ARGUMENT if columns do not fill blocks, or importance is NULL and the type
- * needs it; GUFO_E_STOPPED, and where several threads work GUFO_E_MEMORY. */
-GUFO_API gufo_status gufo_encoder_encode(const gufo_encoder *encoder, const float *values,
-                                         uint64_t rows, uint64_t columns, const float *importance,
-                                         void *blocks, const gufo_run *run, gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,8 @@
 /* How two models differ.
  *
+ *     gufo_compare(a, b, NULL, NULL, &result, &error);
+ *     puts(result.same ? "the same" : "not the same");
+ *
  * Models are compared by content, not by how files store it: a set of shards equals the whole
  * model, a big-endian file the little-endian one.  Keys that only describe how a model is stored do
  * not count: split.no, split.count, split.tensors.count, gufo.split.id and gufo.padding.  The order
@@ -15,6 +18,10 @@
 extern "C" {
 #endif
 
+/* ==== The simple interface ==================================================================== */
+
+typedef struct gufo_compare_options gufo_compare_options;
+
 /* What changes from the first model, a, to the second one, b. */
 typedef enum gufo_difference {
     GUFO_DIFFERENCE_NONE = 0,
@@ -24,6 +31,28 @@ typedef enum gufo_difference {
 } gufo_difference;
 
 #define GUFO_DIFFERENCE_COUNT 4
+
+typedef struct gufo_comparison {
+    uint64_t entries[GUFO_DIFFERENCE_COUNT]; /* by gufo_difference */
+    uint64_t tensors[GUFO_DIFFERENCE_COUNT];
+    uint32_t notes; /* of gufo_compare_notes */
+    bool same;      /* nothing was added, removed or changed */
+    uint64_t reserved[4];
+} gufo_comparison;
+
+/* Compares.  An error names a file of a with the role GUFO_FILE_INPUT, of b with
+ * GUFO_FILE_SECOND_INPUT.  Data is read in pieces of a megabyte at most (per thread), and only up
+ * to the first difference of a tensor unless values are asked for.  The result does not depend on
+ * the number of threads.  `options`, `run` and `result` may be NULL; progress counts bytes.  Any
+ * thread.
+ *   GUFO_E_STOPPED   `progress` asked for it
+ *   GUFO_E_ARGUMENT  a pipe, whose data is gone; a cpu that is not available
+ *   GUFO_E_CHANGED, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
+                                  const gufo_compare_options *options, const gufo_run *run,
+                                  gufo_comparison *result, gufo_error *error);
+
+/* ==== Each difference ========================================================================= */
 
 /* A metadata key.  Numbers are compared by their bits. */
 typedef struct gufo_entry_difference {
@@ -87,26 +116,6 @@ typedef struct gufo_compare_options {
     void *context;        /* for both */
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_compare_options;
-
-typedef struct gufo_comparison {
-    uint64_t entries[GUFO_DIFFERENCE_COUNT]; /* by gufo_difference */
-    uint64_t tensors[GUFO_DIFFERENCE_COUNT];
-    uint32_t notes; /* of gufo_compare_notes */
-    bool same;      /* nothing was added, removed or changed */
-    uint64_t reserved[4];
-} gufo_comparison;
-
-/* Compares.  An error names a file of a with the role GUFO_FILE_INPUT, of b with
- * GUFO_FILE_SECOND_INPUT.  Data is read in pieces of a megabyte at most (per thread), and only up
- * to the first difference of a tensor unless values are asked for.  The result does not depend on
- * the number of threads.  `options`, `run` and `result` may be NULL; progress counts bytes.  Any
- * thread.
- *   GUFO_E_STOPPED   `progress` asked for it
- *   GUFO_E_ARGUMENT  a pipe, whose data is gone; a cpu that is not available
- *   GUFO_E_CHANGED, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
-                                  const gufo_compare_options *options, const gufo_run *run,
-                                  gufo_comparison *result, gufo_error *error);
 
 /* ==== Several candidates ===================================================================== */
 

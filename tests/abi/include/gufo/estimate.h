@@ -1,5 +1,10 @@
 /* The memory that a model needs to run.
  *
+ *     gufo_estimator *estimator = gufo_estimator_new(model, NULL, &error);
+ *     gufo_estimator_run(estimator, &(gufo_estimate_options){.n_ctx = 8192}, &estimate, &error);
+ *     gufo_estimate_most_bytes(&estimate.devices[0])      the host's
+ *     gufo_estimator_free(estimator);
+ *
  * From the header of a model alone, these functions compute what llama.cpp allocates on the host and on
  * each device: weights, the cache of keys and values, recurrent state, buffers for computing and for
  * the output.  The rules of each architecture are rows of the table memory; docs/estimate.md explains
@@ -16,18 +21,16 @@
 extern "C" {
 #endif
 
-#define GUFO_ESTIMATE_MAX_LAYERS 512    /* as in llama.cpp */
-#define GUFO_ESTIMATE_MAX_DEVICES 16    /* beside the host, as in llama.cpp */
-#define GUFO_ESTIMATE_MAX_SEQUENCES 256 /* as in llama.cpp */
+/* ==== The simple interface ==================================================================== */
+
+typedef struct gufo_estimator_options gufo_estimator_options;
+typedef struct gufo_estimate_options gufo_estimate_options;
+typedef struct gufo_estimate_limits gufo_estimate_limits;
+typedef struct gufo_estimate gufo_estimate;
 
 /* What is read of a model once: its hyperparameters, and the bytes and places of its tensors.
  * Immutable: any number of threads may use one. */
 typedef struct gufo_estimator gufo_estimator;
-
-typedef struct gufo_estimator_options {
-    const gufo_allocator *allocator; /* NULL: malloc */
-    uint64_t reserved[4];            /* must be zero */
-} gufo_estimator_options;
 
 /* Reads the header of a model, which must live as long as the result; tensor data is not read, so
  * a model that was opened with GUFO_OPEN_METADATA_ONLY or GUFO_OPEN_INCOMPLETE will do.  The caller owns
@@ -41,6 +44,47 @@ typedef struct gufo_estimator_options {
 GUFO_MUST_USE GUFO_API gufo_estimator *gufo_estimator_new(const gufo_model *model,
                                                           const gufo_estimator_options *options,
                                                           gufo_error *error);
+/* Computes the memory for one way to run the model.  `options` may be NULL.  Any thread.
+ *   GUFO_E_ARGUMENT  llama.cpp refuses the options, or they are impossible; the error says why
+ *   GUFO_E_RANGE     a number of bytes does not fit into 64 bits
+ *   GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_estimator_run(const gufo_estimator *estimator,
+                                        const gufo_estimate_options *options, gufo_estimate *out,
+                                        gufo_error *error);
+/* Finds how to run the model within limits of memory, in this order:
+ *   1. the model's context, with all layers on devices;
+ *   2. a smaller context, a multiple of 256, down to the least one (if options.n_ctx is 0);
+ *   3. with the least context, experts of the fewest layers on the host (if has_gpu_layers and
+ *      has_cpu_moe are false and `place` is NULL), or else the most layers on devices (if
+ *      has_gpu_layers is false), with all experts on the host;
+ *   4. with these layers, the largest context.
+ * What the user has chosen stays.  All of it is found by bisection: a larger context never needs less
+ * memory, nor do more layers on devices; with shares that are given, where a layer more may move others
+ * from one device to the next, some larger numbers are tried as well.  Changes n_ctx, n_gpu_layers,
+ * n_cpu_moe, their flags and tensor_split in *options, unless it fails, and fills *out (may be NULL) as
+ * gufo_estimator_run does, with the shortages.  Margins of buffers count as used.  Any thread.  Errors
+ * as gufo_estimator_run, and
+ *   GUFO_E_LIMIT  nothing fits; the error names the device that lacks most with the least context, and
+ *                 *out is the last try, with its context_shortage
+ *   GUFO_E_TYPE   buffers for computing are not known for the architecture */
+GUFO_API gufo_status gufo_estimator_fit(const gufo_estimator *estimator,
+                                        const gufo_estimate_limits *limits,
+                                        gufo_estimate_options *options, gufo_estimate *out,
+                                        gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_estimator_free(gufo_estimator *estimator);
+
+/* ==== What runs =============================================================================== */
+
+#define GUFO_ESTIMATE_MAX_LAYERS 512    /* as in llama.cpp */
+#define GUFO_ESTIMATE_MAX_DEVICES 16    /* beside the host, as in llama.cpp */
+#define GUFO_ESTIMATE_MAX_SEQUENCES 256 /* as in llama.cpp */
+
+typedef struct gufo_estimator_options {
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_estimator_options;
+
 /* What llama.cpp loads beside the model.  Each is added before the first call of gufo_estimator_run or
  * gufo_estimator_fit, from one thread; their estimates have it.  Any of them may be a header alone, as
  * the model; only the draft must live as long as the estimator.
@@ -71,9 +115,6 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_projector(gufo_estimator *
 GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_draft(gufo_estimator *estimator,
                                                             const gufo_estimator *draft,
                                                             gufo_error *error);
-
-/* NULL is allowed. */
-GUFO_API void gufo_estimator_free(gufo_estimator *estimator);
 
 typedef enum gufo_flash_attention {
     GUFO_FLASH_ATTENTION_AUTO = 0, /* on, but for an architecture that cannot */
@@ -172,14 +213,6 @@ typedef struct gufo_estimate {
     uint64_t reserved[8];
 } gufo_estimate;
 
-/* Computes the memory for one way to run the model.  `options` may be NULL.  Any thread.
- *   GUFO_E_ARGUMENT  llama.cpp refuses the options, or they are impossible; the error says why
- *   GUFO_E_RANGE     a number of bytes does not fit into 64 bits
- *   GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_estimator_run(const gufo_estimator *estimator,
-                                        const gufo_estimate_options *options, gufo_estimate *out,
-                                        gufo_error *error);
-
 /* An upper bound of tokens per second, if reading memory takes all the time: devices work one after
  * another, each reads its read_bytes.  `host_bandwidth` and device_bandwidths[n_devices] are bytes per
  * second; 0: not known, what is read there takes no time.  `device_bandwidths` may be NULL: none is
@@ -207,27 +240,6 @@ typedef struct gufo_estimate_limits {
     double *split;
     uint64_t reserved[4]; /* must be zero */
 } gufo_estimate_limits;
-
-/* Finds how to run the model within limits of memory, in this order:
- *   1. the model's context, with all layers on devices;
- *   2. a smaller context, a multiple of 256, down to the least one (if options.n_ctx is 0);
- *   3. with the least context, experts of the fewest layers on the host (if has_gpu_layers and
- *      has_cpu_moe are false and `place` is NULL), or else the most layers on devices (if
- *      has_gpu_layers is false), with all experts on the host;
- *   4. with these layers, the largest context.
- * What the user has chosen stays.  All of it is found by bisection: a larger context never needs less
- * memory, nor do more layers on devices; with shares that are given, where a layer more may move others
- * from one device to the next, some larger numbers are tried as well.  Changes n_ctx, n_gpu_layers,
- * n_cpu_moe, their flags and tensor_split in *options, unless it fails, and fills *out (may be NULL) as
- * gufo_estimator_run does, with the shortages.  Margins of buffers count as used.  Any thread.  Errors
- * as gufo_estimator_run, and
- *   GUFO_E_LIMIT  nothing fits; the error names the device that lacks most with the least context, and
- *                 *out is the last try, with its context_shortage
- *   GUFO_E_TYPE   buffers for computing are not known for the architecture */
-GUFO_API gufo_status gufo_estimator_fit(const gufo_estimator *estimator,
-                                        const gufo_estimate_limits *limits,
-                                        gufo_estimate_options *options, gufo_estimate *out,
-                                        gufo_error *error);
 
 /* ---- what estimates know -------------------------------------------------------------------- */
 

@@ -1,5 +1,7 @@
 /* Files that are written as a whole or not at all, and never over one that is still needed.
  *
+ *     gufo_save("report.txt", gufo_str_of(text), NULL, &error);
+ *
  * The files of a job (produce.h) are written this way; these functions are for what a program writes
  * beside them, such as reports, plans and keys, and for names of sets of files. */
 #ifndef GUFO_FILES_H
@@ -10,6 +12,21 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ==== The simple interface ==================================================================== */
+
+typedef struct gufo_save_options gufo_save_options;
+
+/* Writes a file: a temporary one in the same folder, which is synced and then gets the name, so that
+ * `path` names the old file or the new one, and never a part of it.  A symlink is followed: the file
+ * that it names is replaced.  A signal that ends the program meanwhile leaves the temporary file.
+ * `options` may be NULL.  Any thread.
+ *   GUFO_E_EXISTS    the file exists, without GUFO_SAVE_REPLACE; it is not a regular file
+ *   GUFO_E_ARGUMENT  a file of the guard; one that is being edited (edit.h); links of strangers in a
+ *                    folder where everybody may create files
+ *   GUFO_E_IO, GUFO_E_MEMORY, GUFO_E_CHANGED for a folder that is exchanged meanwhile */
+GUFO_API gufo_status gufo_save(const char *path, gufo_str bytes, const gufo_save_options *options,
+                               gufo_error *error);
 
 /* ---- files that are not to be lost ----------------------------------------------------------- */
 
@@ -52,17 +69,7 @@ typedef struct gufo_save_options {
     uint64_t reserved[4];            /* must be zero */
 } gufo_save_options;
 
-/* Writes a file: a temporary one in the same folder, which is synced and then gets the name, so that
- * `path` names the old file or the new one, and never a part of it.  A symlink is followed: the file
- * that it names is replaced.  A signal that ends the program meanwhile leaves the temporary file.
- * `options` may be NULL.  Any thread.
- *   GUFO_E_EXISTS    the file exists, without GUFO_SAVE_REPLACE; it is not a regular file
- *   GUFO_E_ARGUMENT  a file of the guard; one that is being edited (edit.h); links of strangers in a
- *                    folder where everybody may create files
- *   GUFO_E_IO, GUFO_E_MEMORY, GUFO_E_CHANGED for a folder that is exchanged meanwhile */
-GUFO_API gufo_status gufo_save(const char *path, gufo_str bytes, const gufo_save_options *options,
-                               gufo_error *error);
-/* Whether that would be refused; writes nothing.  Appends to `target` (may be NULL) the path of the
+/* Whether gufo_save would be refused; writes nothing.  Appends to `target` (may be NULL) the path of the
  * file that would be written, symlinks followed.  GUFO_E_IO with ENOENT without its folder. */
 GUFO_API gufo_status gufo_save_check(const char *path, const gufo_save_options *options,
                                      gufo_text *target, gufo_error *error);
@@ -81,6 +88,7 @@ GUFO_API gufo_status gufo_stream_write(int fd, gufo_str bytes, gufo_error *error
 
 typedef struct gufo_move {
     const char *from, *to; /* differ, and are in the same folder */
+    uint64_t reserved[4];  /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_move;
 
 /* Gives every file of a set its new name, all of them or none: until the set is complete under its new

@@ -1,5 +1,12 @@
 /* What a GGUF file is: opening, looking up and checking.
  *
+ *     gufo_model *model = gufo_model_open("model.gguf", NULL, &error);
+ *     ...
+ *     gufo_model_get_u64(model, "{arch}.block_count", &layers, &error);
+ *     for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++)
+ *         gufo_tensor_decode(model, &tensor, 0, tensor.elements / tensor.dims[0], values, NULL, &error);
+ *     gufo_model_free(model);
+ *
  * "Spec" below is the GGUF specification, version 3 (docs/gguf.md of the ggml project); clauses are
  * cited by the struct or section that states them.
  *
@@ -18,22 +25,38 @@
 extern "C" {
 #endif
 
-/* ---- limits --------------------------------------------------------------------------------- */
+/* ==== The simple interface ==================================================================== */
 
-#define GUFO_MAX_DEPTH 16             /* arrays inside arrays: an array of numbers has depth 1 */
-#define GUFO_LARGEST_DEPTH 1024       /* the largest gufo_open_options.max_depth */
-#define GUFO_MAX_KEY 65535            /* bytes of a key (spec, gguf_metadata_kv_t) */
-#define GUFO_MAX_NAME 64              /* bytes of a tensor name (spec, gguf_tensor_info_t) */
-#define GUFO_MAX_DIMS 4               /* dimensions of a tensor (spec, gguf_tensor_info_t) */
-#define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes; for writing: larger ones can be read */
-#define GUFO_QUANTIZATION_VERSION 2u  /* the current general.quantization_version */
-#define GUFO_DEFAULT_ALIGNMENT 32u    /* where general.alignment is absent (spec, General) */
-#define GUFO_MAX_COUNT 0x7fffffffu    /* metadata entries, and tensors, of one file */
-#define GUFO_MAX_TEXTS (1u << 26)     /* strings, and arrays, that the arrays of one file hold */
-/* Bytes of header, metadata and infos that are kept in memory where mapping is impossible. */
-#define GUFO_MAX_UNMAPPED (256u << 20)
+typedef struct gufo_open_options gufo_open_options;
+typedef struct gufo_array gufo_array;
 
-/* ==== Part 1: values ========================================================================= */
+/* A model is what is opened for reading: one file, or the shards of a set.  The metadata of a model
+ * is that of the first shard; its tensors are those of all shards, in shard order.
+ * gufo_model_shard lends one shard, which is a model of one file. */
+typedef struct gufo_model gufo_model;
+
+/* Opens a model, reads header, metadata and tensor infos of each file once, checks them (part 4
+ * lists the rules) and builds the index.  Files are mapped and read-only; strings and arrays stay
+ * in them.  Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.
+ * Where mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped
+ * bytes, and a pipe is read to its end: from one without an end, or one that sends nothing, the call
+ * returns only if progress stops it, which is asked when bytes come, and else ten times a second.
+ * Changing a file while it is open is noticed as GUFO_E_CHANGED or as wrong content; truncating it
+ * raises SIGBUS in any thread that touches the lost bytes (see GUFO_OPEN_NO_MAP).
+ *
+ * A path with the name of the first of several shards means all of them, which must belong
+ * together: numbering and count (split.no, split.count), total (split.tensors.count), version, byte
+ * order, alignment, no tensor twice.  GUFO_E_SHARDS if one is missing or they do not.  A single
+ * file that is a shard of several (it has the name of a later shard, or its split.count is above 1)
+ * is GUFO_E_SHARDS too, whatever the source, unless GUFO_OPEN_INCOMPLETE asks for only this file.
+ *
+ * `options` may be NULL.  The result is freed with gufo_model_free; NULL on failure, and the error
+ * names the file; GUFO_E_STOPPED if progress asked for it. */
+GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open(const char *path,
+                                                   const gufo_open_options *options,
+                                                   gufo_error *error);
+/* Releases everything; all views and lent shards die.  NULL is allowed. */
+GUFO_API void gufo_model_free(gufo_model *model);
 
 /* Spec, gguf_metadata_value_type.  The numbers are those in the file. */
 typedef enum gufo_value_type {
@@ -51,6 +74,86 @@ typedef enum gufo_value_type {
     GUFO_VALUE_INT64 = 11,
     GUFO_VALUE_FLOAT64 = 12,
 } gufo_value_type;
+
+/* The value of `key`, converted as gufo_value_* does.  In a key that begins with "{arch}.", the
+ * value of general.architecture replaces "{arch}": "{arch}.block_count" is "llama.block_count" in a
+ * model of that architecture.  GUFO_E_NOT_FOUND if the key, or that architecture, is absent;
+ * GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_model_get_u64(const gufo_model *model, const char *key, uint64_t *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_get_i64(const gufo_model *model, const char *key, int64_t *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_get_f64(const gufo_model *model, const char *key, double *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_get_bool(const gufo_model *model, const char *key, bool *out,
+                                         gufo_error *error);
+GUFO_API gufo_status gufo_model_get_str(const gufo_model *model, const char *key, gufo_str *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_get_array(const gufo_model *model, const char *key,
+                                          gufo_value_type elements, gufo_array *out,
+                                          gufo_error *error);
+
+#define GUFO_MAX_DIMS 4 /* dimensions of a tensor (spec, gguf_tensor_info_t) */
+
+/* One tensor.  Spec, gguf_tensor_info_t. */
+typedef struct gufo_tensor {
+    gufo_str name;
+    uint32_t type;                /* id; gufo_element_type_by_id may not know it */
+    uint32_t n_dims;              /* 0 (a scalar) to 4 */
+    uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
+    uint64_t elements;            /* product of dims; 0 if a lenient open found invalid dims
+                                   * (of more than four, the first four are shown) */
+    uint64_t offset;      /* of the data, from the start of its shard's file; GUFO_NO_OFFSET if a
+                                   * lenient open could not determine it, or the model is made */
+    uint64_t size;        /* bytes of data */
+    uint64_t available;   /* bytes that are there: less than size in a truncated file */
+    uint64_t info_offset; /* of the tensor info in that file; GUFO_NO_OFFSET if it is made */
+    uint32_t shard;       /* the index of the shard, in the model that was asked */
+    bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
+                                   * offset of a tensor with bytes, or to the end of the file */
+    bool complete;        /* all bytes are present; always after a strict open */
+    bool overlaps;        /* begins inside the data of another tensor: never after a strict open */
+    uint64_t reserved[4];
+} gufo_tensor;
+
+/* The number of tensors; tensor `index` in file order, shard after shard (false past the end); the
+ * tensor with this name (false if none exists), found in constant time.  `out` may be NULL.  Any
+ * thread. */
+GUFO_API uint64_t gufo_model_tensor_count(const gufo_model *model);
+GUFO_API bool gufo_model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
+GUFO_API bool gufo_model_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
+GUFO_API bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out);
+
+/* Decodes rows [first_row, first_row + rows) of a tensor of this model, which has elements / dims[0]
+ * of them, into rows * dims[0] numbers at `out`, whatever the type, the byte order and the source of
+ * the model, in pieces of bounded memory.  Any of these rows can also be read from the removed types
+ * whose blocks hold parts of several rows.  Of `run`, threads, cpu, allocator and progress (bytes of data) count; NULL: {0}, but one thread where the file is a
+ * gufo_source.  Any thread.
+ *   GUFO_E_RANGE     rows past the end
+ *   GUFO_E_TYPE      the type is not known, or has no decoder
+ *   GUFO_E_ARGUMENT  rows do not fill blocks or groups; a pipe, whose data is gone; a cpu that is not
+ *                    available
+ *   GUFO_E_STOPPED   progress asked for it
+ *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_tensor_decode(const gufo_model *model, const gufo_tensor *tensor,
+                                        uint64_t first_row, uint64_t rows, float *out,
+                                        const gufo_run *run, gufo_error *error);
+
+/* ==== Limits ================================================================================== */
+
+#define GUFO_MAX_DEPTH 16             /* arrays inside arrays: an array of numbers has depth 1 */
+#define GUFO_LARGEST_DEPTH 1024       /* the largest gufo_open_options.max_depth */
+#define GUFO_MAX_KEY 65535            /* bytes of a key (spec, gguf_metadata_kv_t) */
+#define GUFO_MAX_NAME 64              /* bytes of a tensor name (spec, gguf_tensor_info_t) */
+#define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes; for writing: larger ones can be read */
+#define GUFO_QUANTIZATION_VERSION 2u  /* the current general.quantization_version */
+#define GUFO_DEFAULT_ALIGNMENT 32u    /* where general.alignment is absent (spec, General) */
+#define GUFO_MAX_COUNT 0x7fffffffu    /* metadata entries, and tensors, of one file */
+#define GUFO_MAX_TEXTS (1u << 26)     /* strings, and arrays, that the arrays of one file hold */
+/* Bytes of header, metadata and infos that are kept in memory where mapping is impossible. */
+#define GUFO_MAX_UNMAPPED (256u << 20)
+
+/* ==== Part 1: values ========================================================================= */
 
 #define GUFO_VALUE_TYPE_COUNT 13
 
@@ -148,10 +251,6 @@ typedef struct gufo_items {
 
 /* ==== Part 2: models ========================================================================= */
 
-/* A model is what is opened for reading: one file, or the shards of a set.  The metadata of a model
- * is that of the first shard; its tensors are those of all shards, in shard order.
- * gufo_model_shard lends one shard, which is a model of one file. */
-typedef struct gufo_model gufo_model;
 struct gufo_finding;
 
 typedef enum gufo_open_flags {
@@ -202,34 +301,14 @@ typedef struct gufo_open_options {
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_open_options;
 
-/* Opens a model, reads header, metadata and tensor infos of each file once, checks them (part 4
- * lists the rules) and builds the index.  Files are mapped and read-only; strings and arrays stay
- * in them.  Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.
- * Where mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped
- * bytes, and a pipe is read to its end: from one without an end, or one that sends nothing, the call
- * returns only if progress stops it, which is asked when bytes come, and else ten times a second.
- * Changing a file while it is open is noticed as GUFO_E_CHANGED or as wrong content; truncating it
- * raises SIGBUS in any thread that touches the lost bytes (see GUFO_OPEN_NO_MAP).
- *
- * A path with the name of the first of several shards means all of them, which must belong
- * together: numbering and count (split.no, split.count), total (split.tensors.count), version, byte
- * order, alignment, no tensor twice.  GUFO_E_SHARDS if one is missing or they do not.  A single
- * file that is a shard of several (it has the name of a later shard, or its split.count is above 1)
- * is GUFO_E_SHARDS too, whatever the source, unless GUFO_OPEN_INCOMPLETE asks for only this file.
- *
- * `options` may be NULL.  The result is freed with gufo_model_free; NULL on failure, and the error
- * names the file; GUFO_E_STOPPED if progress asked for it. */
-GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open(const char *path,
-                                                   const gufo_open_options *options,
-                                                   gufo_error *error);
-/* The same from a file descriptor, which the caller keeps and may close right after. */
+/* As gufo_model_open, from a file descriptor, which the caller keeps and may close right after. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_fd(int fd, const gufo_open_options *options,
                                                       gufo_error *error);
-/* The same from memory, which must outlive the model and must not change. */
+/* As gufo_model_open, from memory, which must outlive the model and must not change. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_memory(const void *data, size_t size,
                                                           const gufo_open_options *options,
                                                           gufo_error *error);
-/* The same from a source; the struct is copied, its context must outlive the model.  Its `close` is
+/* As gufo_model_open, from a source; the struct is copied, its context must outlive the model.  Its `close` is
  * called by gufo_model_free, and on failure before returning. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_source(const gufo_source *source,
                                                           const gufo_open_options *options,
@@ -276,9 +355,6 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_shards(const gufo_input *inpu
  * files, a made one, or one that is given twice; GUFO_E_SHARDS, GUFO_E_MEMORY. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_model_join(gufo_model *const *models, size_t count,
                                                    gufo_error *error);
-
-/* Releases everything; all views and lent shards die.  NULL is allowed. */
-GUFO_API void gufo_model_free(gufo_model *model);
 
 /* ---- shards --------------------------------------------------------------------------------- */
 
@@ -371,77 +447,15 @@ GUFO_API bool gufo_model_entry_at(const gufo_model *model, uint64_t index, gufo_
 GUFO_API bool gufo_model_find(const gufo_model *model, const char *key, gufo_entry *out);
 GUFO_API bool gufo_model_find_str(const gufo_model *model, gufo_str key, gufo_entry *out);
 
-/* The value of `key`, converted as gufo_value_* does.  In a key that begins with "{arch}.", the
- * value of general.architecture replaces "{arch}": "{arch}.block_count" is "llama.block_count" in a
- * model of that architecture.  GUFO_E_NOT_FOUND if the key, or that architecture, is absent;
- * GUFO_E_MEMORY. */
-GUFO_API gufo_status gufo_model_get_u64(const gufo_model *model, const char *key, uint64_t *out,
-                                        gufo_error *error);
-GUFO_API gufo_status gufo_model_get_i64(const gufo_model *model, const char *key, int64_t *out,
-                                        gufo_error *error);
-GUFO_API gufo_status gufo_model_get_f64(const gufo_model *model, const char *key, double *out,
-                                        gufo_error *error);
-GUFO_API gufo_status gufo_model_get_bool(const gufo_model *model, const char *key, bool *out,
-                                         gufo_error *error);
-GUFO_API gufo_status gufo_model_get_str(const gufo_model *model, const char *key, gufo_str *out,
-                                        gufo_error *error);
-GUFO_API gufo_status gufo_model_get_array(const gufo_model *model, const char *key,
-                                          gufo_value_type elements, gufo_array *out,
-                                          gufo_error *error);
-
 /* ---- tensors -------------------------------------------------------------------------------- */
-
-/* One tensor.  Spec, gguf_tensor_info_t. */
-typedef struct gufo_tensor {
-    gufo_str name;
-    uint32_t type;                /* id; gufo_element_type_by_id may not know it */
-    uint32_t n_dims;              /* 0 (a scalar) to 4 */
-    uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
-    uint64_t elements;            /* product of dims; 0 if a lenient open found invalid dims
-                                   * (of more than four, the first four are shown) */
-    uint64_t offset;      /* of the data, from the start of its shard's file; GUFO_NO_OFFSET if a
-                                   * lenient open could not determine it, or the model is made */
-    uint64_t size;        /* bytes of data */
-    uint64_t available;   /* bytes that are there: less than size in a truncated file */
-    uint64_t info_offset; /* of the tensor info in that file; GUFO_NO_OFFSET if it is made */
-    uint32_t shard;       /* the index of the shard, in the model that was asked */
-    bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
-                                   * offset of a tensor with bytes, or to the end of the file */
-    bool complete;        /* all bytes are present; always after a strict open */
-    bool overlaps;        /* begins inside the data of another tensor: never after a strict open */
-    uint64_t reserved[4];
-} gufo_tensor;
-
-/* As for metadata: count, file order (shard after shard), constant-time search by name; `out` may
- * be NULL. Any thread. */
-GUFO_API uint64_t gufo_model_tensor_count(const gufo_model *model);
-GUFO_API bool gufo_model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
-GUFO_API bool gufo_model_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
-GUFO_API bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out);
 
 /* The functions below take a tensor together with the model that it came from.  (A lent shard also
  * accepts its tensors as the lending model describes them.) */
 
-/* Rows are those of dims[0]; a tensor has elements / dims[0] of them.
- *
- * Decodes rows [first_row, first_row + rows) into rows * dims[0] numbers at `out`, whatever the
- * type, the byte order and the source of the model, in pieces of bounded memory.  Any of these rows
- * can also be read from the removed types whose blocks hold parts of several rows.  Of `run`, threads,
- * cpu, allocator and progress (bytes of data) count; NULL: {0}, but one thread where the file is a
- * gufo_source.  Any thread.
- *   GUFO_E_RANGE     rows past the end
- *   GUFO_E_TYPE      the type is not known, or has no decoder
- *   GUFO_E_ARGUMENT  rows do not fill blocks or groups; a pipe, whose data is gone; a cpu that is not
- *                    available
- *   GUFO_E_STOPPED   progress asked for it
- *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_tensor_decode(const gufo_model *model, const gufo_tensor *tensor,
-                                        uint64_t first_row, uint64_t rows, float *out,
-                                        const gufo_run *run, gufo_error *error);
-
 /* Reads rows as blocks that gufo_decode takes: little-endian, whatever the byte order of the file.
  * `out` has room for rows * gufo_element_row_size bytes.  Where blocks hold parts of several rows,
- * first_row and rows must be multiples of their number.  Errors as above. */
+ * first_row and rows must be multiples of their number.  Errors as
+ * gufo_tensor_decode. */
 GUFO_API gufo_status gufo_tensor_read_rows(const gufo_model *model, const gufo_tensor *tensor,
                                            uint64_t first_row, uint64_t rows, void *out,
                                            gufo_error *error);
@@ -570,6 +584,7 @@ typedef struct gufo_fix {
     bool certain; /* the one right answer; otherwise a proposal */
     gufo_str key;
     gufo_value value;
+    uint64_t reserved[2];
 } gufo_fix;
 
 /* One place where a file breaks a rule.  Valid only during the callback. */

@@ -13,7 +13,9 @@
  *
  * A conforming name has a base name and a version, and nearly always a size label; the rest may be
  * absent.  The scale of a size is K, M, B, T or Q, and shards are numbered from 00001 to their
- * count. */
+ * count.
+ *
+ *     gufo_model_suggest_name(model, 0, name, &error)      the name that a model should have */
 #ifndef GUFO_NAME_H
 #define GUFO_NAME_H
 
@@ -23,6 +25,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ==== The simple interface ==================================================================== */
 
 /* The parts of a file name, as views into it; `data` is NULL where a part is absent (a base name
  * may be there and empty). */
@@ -44,32 +48,6 @@ typedef struct gufo_name {
  * Any bytes are allowed; time is linear in their number, and no memory is needed.  Any thread.
  * Spec, GGUF Naming Convention. */
 GUFO_API bool gufo_name_match(gufo_str name, gufo_name *out);
-
-/* The same with a reason: GUFO_E_MALFORMED if the name does not conform, and *error says what is
- * missing or refused, with the byte of the name.  If only a scale or the numbers of a shard are
- * wrong, *out (may be NULL) still has the parts.  If only the version is missing, it also has them,
- * with the version "v1.0" (static); the encoding must then be a known one, in upper or lower case,
- * because any word could be one.  Any thread. */
-GUFO_API gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error);
-
-/* The numbers in the parts of a name. */
-typedef struct gufo_name_facts {
-    uint64_t experts; /* 8 of "8x7B"; 0 for a model without experts */
-    uint64_t
-        parameters; /* 7,000,000,000 of "8x7B": of one expert and what is shared; 0: not said */
-    uint32_t shard; /* 3 of "00003-of-00009"; 0: not a shard */
-    uint32_t shard_count;
-    uint64_t reserved[4];
-} gufo_name_facts;
-
-/* `name` was matched or explained, or a program has filled it in.  A number that does not fit into
- * 64 bits is 0.  Any thread.  Spec, the examples of the naming convention. */
-GUFO_API gufo_name_facts gufo_name_read_facts(const gufo_name *name);
-
-/* Writes the name with these parts, and a hyphen between each two: at most `size` bytes with the
- * terminator.  Returns the bytes that are needed without it, like snprintf.  The content of the
- * parts is not checked.  Any thread. */
-GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
 
 /* Room for every name that a file can have, with the terminator. */
 #define GUFO_NAME_SIZE 256
@@ -97,6 +75,34 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  * Any thread. */
 GUFO_API gufo_status gufo_model_suggest_name(const gufo_model *model, size_t shard,
                                              char out[GUFO_NAME_SIZE], gufo_error *error);
+
+/* ==== Parts and numbers ======================================================================= */
+
+/* As gufo_name_match, with a reason: GUFO_E_MALFORMED if the name does not conform, and *error says
+ * what is missing or refused, with the byte of the name.  If only a scale or the numbers of a shard are
+ * wrong, *out (may be NULL) still has the parts.  If only the version is missing, it also has them,
+ * with the version "v1.0" (static); the encoding must then be a known one, in upper or lower case,
+ * because any word could be one.  Any thread. */
+GUFO_API gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error);
+
+/* The numbers in the parts of a name. */
+typedef struct gufo_name_facts {
+    uint64_t experts; /* 8 of "8x7B"; 0 for a model without experts */
+    uint64_t
+        parameters; /* 7,000,000,000 of "8x7B": of one expert and what is shared; 0: not said */
+    uint32_t shard; /* 3 of "00003-of-00009"; 0: not a shard */
+    uint32_t shard_count;
+    uint64_t reserved[4];
+} gufo_name_facts;
+
+/* `name` was matched or explained, or a program has filled it in.  A number that does not fit into
+ * 64 bits is 0.  Any thread.  Spec, the examples of the naming convention. */
+GUFO_API gufo_name_facts gufo_name_read_facts(const gufo_name *name);
+
+/* Writes the name with these parts, and a hyphen between each two: at most `size` bytes with the
+ * terminator.  Returns the bytes that are needed without it, like snprintf.  The content of the
+ * parts is not checked.  Any thread. */
+GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
 
 /* Replaces {ftype} and {outtype} in the name of a file by a type in lower case, {FTYPE} and {OUTTYPE} by
  * the same in upper case, as converters do with the names of their outputs: "tiny-{ftype}.gguf".  Writes at

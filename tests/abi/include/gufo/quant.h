@@ -407,6 +407,7 @@ typedef struct gufo_quantize_loss {
     double square_value; /* the sum of the squares of the values */
     double square_error; /* the sum of the squares of the differences */
     float largest_error; /* absolute */
+    uint64_t reserved[2];
 } gufo_quantize_loss;
 
 /* The square root of square_error / square_value: 0 where nothing is lost. */
@@ -456,6 +457,7 @@ typedef struct gufo_stats_find {
     uint64_t count;
     uint64_t first;  /* index of the first element, in the order of the data */
     uint64_t offset; /* in the file: of that element, or of the block that it is in */
+    uint64_t reserved[1];
 } gufo_stats_find;
 
 /* The numbers that a tensor decodes to.  Indices count elements in the order of dims; of several
@@ -499,6 +501,7 @@ GUFO_API gufo_status gufo_tensor_scan(const gufo_model *model, const gufo_tensor
 /* The place of an element: matrix counts through dimensions 2 and 3. */
 typedef struct gufo_stats_place {
     uint64_t matrix, row, column;
+    uint64_t reserved[1];
 } gufo_stats_place;
 
 GUFO_API gufo_stats_place gufo_stats_place_of(const gufo_tensor *tensor, uint64_t index);
@@ -528,6 +531,7 @@ typedef struct gufo_allocate_group {
     size_t count;                        /* at least 1 */
     bool is_fixed;                       /* option `fixed` is chosen, whatever it takes */
     size_t fixed;
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_allocate_group;
 
 /* States that a search makes where the options do not say; it takes at most about 64 bytes for each. */
@@ -746,7 +750,7 @@ GUFO_API gufo_status gufo_losses_write(const gufo_losses *losses, const char *pa
  * errors in some tensors harm a model more than in others.  Of losses that are small, a model loses about
  * their weighed sum (the linearity theorem of Malinovskii and others, "HIGGS", NAACL 2025).
  *
- * The built-in coefficients, registry/sensitivity.tsv, come from a single measurement: that of Kawrakow
+ * The built-in coefficients come from a single measurement: that of Kawrakow
  * in 2023 (llama.cpp, issue 1256), who took one role of LLaMA-7B after the other out of a quantization to
  * 2 bits.  They are a starting point.  ffn_down has 1; token_embd 0.05, but 1 where it is the output, too;
  * a fused tensor has the mean of its parts, by their rows; a tensor of one expert has its share; what the

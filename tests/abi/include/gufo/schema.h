@@ -1,5 +1,9 @@
 /* What the values of a GGUF file mean.
  *
+ *     const gufo_key_info *info = gufo_key_find("llama.context_length", NULL);
+ *     puts(info->summary);
+ *     gufo_model_key_u64(model, "{arch}.context_length", &tokens, &error);
+ *
  * Three things are here: the registry (which keys, architectures, tensors, file types, tokenizers
  * and pre-tokenizers there are), shapes (what a tensor's dimensions must be, given the keys), and
  * look-ups.  check.h judges a file by them, name.h the name of a file.
@@ -17,6 +21,67 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ==== The simple interface ==================================================================== */
+
+/* A key, or a family of keys: "{arch}" is a placeholder for the architecture, "{id}" for a number,
+ * other words in braces for one segment of any name.  Spec, Standardized key-value pairs. */
+typedef struct gufo_key_info {
+    const char *key;       /* "{arch}.attention.head_count" */
+    const char *type;      /* of the value, as writers write it: "uint32", "array[string]",
+                             "uint32|array[int32]" */
+    const char *specified; /* the type in the specification: "uint64"; "" if it has no such key */
+    const char *unit;      /* "tokens", "blocks" ...; "" for none */
+    const char
+        *fallback;     /* what readers assume where the key is missing (gufo_model_key_value); "" if
+                             not known */
+    const char *since; /* the year of the first text or program that knows it */
+    const char *status;  /* "standard" (the specification has it), "in use" (readers and writers
+                             have it), "deprecated", "community", "misspelt" */
+    const char *group;   /* "General", "Attention", "Tokenizer" ... */
+    const char *summary; /* one line */
+} gufo_key_info;
+
+/* The row that describes a key of a file, or NULL.  `architecture` is the file's (its
+ * general.architecture), which "{arch}" then must equal; empty or NULL: any.  A row for exactly this key
+ * takes precedence over a pattern. */
+GUFO_API const gufo_key_info *gufo_key_find(const char *key, const char *architecture);
+GUFO_API const gufo_key_info *gufo_key_find_str(gufo_str key, gufo_str architecture);
+
+/* What a model says of a key, whatever name it has there.  `key` is the name of today, as in the
+ * table: "{arch}." at its front is the architecture of the model.  The entry is that of this key or
+ * of one of its other names; of several that of today, except where readers in use prefer the other.
+ * False if the model has none of them.  `out` may be NULL; out->key is the name that the model has.  Constant time; views
+ * live as long as the model.  Any thread. */
+GUFO_API bool gufo_model_key_entry(const gufo_model *model, const char *key, gufo_entry *out);
+
+/* The value of that entry; else what readers take where it is missing, the fallback of its row: a
+ * value, or that of another key.  False if neither exists. */
+GUFO_API bool gufo_model_key_value(const gufo_model *model, const char *key, gufo_value *out);
+
+/* That value, converted as gufo_value_* does.  Errors as gufo_model_get_u64. */
+GUFO_API gufo_status gufo_model_key_u64(const gufo_model *model, const char *key, uint64_t *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_key_f64(const gufo_model *model, const char *key, double *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_key_bool(const gufo_model *model, const char *key, bool *out,
+                                         gufo_error *error);
+GUFO_API gufo_status gufo_model_key_str(const gufo_model *model, const char *key, gufo_str *out,
+                                        gufo_error *error);
+GUFO_API gufo_status gufo_model_key_array(const gufo_model *model, const char *key,
+                                          gufo_value_type elements, gufo_array *out,
+                                          gufo_error *error);
+
+/* A value of general.architecture: a row of the table architectures. */
+typedef struct gufo_arch_info {
+    const char *id;     /* "llama" */
+    const char *name;   /* "LLaMA family (also Mistral, Mixtral ...)" */
+    const char *status; /* "standard" (the specification has it), "in use", "named" */
+} gufo_arch_info;
+
+/* The architecture with this id; NULL if none exists. */
+GUFO_API const gufo_arch_info *gufo_arch_find(const char *id);
+GUFO_API const gufo_arch_info *gufo_arch_find_str(gufo_str id);
 
 /* ==== File types ============================================================================= */
 
@@ -71,32 +136,7 @@ GUFO_API bool gufo_spelling_means(gufo_spelling spelling, gufo_str given, const 
 
 /* ==== Keys =================================================================================== */
 
-/* A key, or a family of keys: "{arch}" is a placeholder for the architecture, "{id}" for a number,
- * other words in braces for one segment of any name.  registry/keys.tsv; spec, Standardized
- * key-value pairs. */
-typedef struct gufo_key_info {
-    const char *key;       /* "{arch}.attention.head_count" */
-    const char *type;      /* of the value, as writers write it: "uint32", "array[string]",
-                             "uint32|array[int32]" */
-    const char *specified; /* the type in the specification: "uint64"; "" if it has no such key */
-    const char *unit;      /* "tokens", "blocks" ...; "" for none */
-    const char
-        *fallback;     /* what readers assume where the key is missing (gufo_model_key_value); "" if
-                             not known */
-    const char *since; /* the year of the first text or program that knows it */
-    const char *status;  /* "standard" (the specification has it), "in use" (readers and writers
-                             have it), "deprecated", "community", "misspelt" */
-    const char *group;   /* "General", "Attention", "Tokenizer" ... */
-    const char *summary; /* one line */
-} gufo_key_info;
-
 GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
-
-/* The row that describes a key of a file, or NULL.  `architecture` is the file's (its
- * general.architecture), which "{arch}" then must equal; empty or NULL: any.  A row for exactly this key
- * takes precedence over a pattern. */
-GUFO_API const gufo_key_info *gufo_key_find(const char *key, const char *architecture);
-GUFO_API const gufo_key_info *gufo_key_find_str(gufo_str key, gufo_str architecture);
 
 /* The row whose key is nearest to an unknown one; `architecture` is as in gufo_key_find.  Writes
  * the name of that key in a file of the architecture, terminated, into `out`:
@@ -126,7 +166,7 @@ GUFO_API gufo_type_fit gufo_key_fit(const gufo_key_info *info, const gufo_value 
 /* The current key for one that is deprecated or misspelt ("{arch}.attention.clamp_kqv" for
  * "mpt.attention.clip_kqv"), NULL if none exists.  *safe (may be NULL): every reader in use knows
  * the replacement, with the same meaning of the value, so that renaming the key fixes the file;
- * false if none exists.  registry/key_aliases.tsv */
+ * false if none exists. */
 GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe);
 
 /* ==== Keys of a model ======================================================================== */
@@ -135,31 +175,6 @@ GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bo
  * of one, else its own.  NULL and `architecture` as in gufo_key_find. */
 GUFO_API const gufo_key_info *gufo_key_today(const char *key, const char *architecture);
 GUFO_API const gufo_key_info *gufo_key_today_str(gufo_str key, gufo_str architecture);
-
-/* What a model says of a key, whatever name it has there.  `key` is the name of today, as in the
- * table: "{arch}." at its front is the architecture of the model.  The entry is that of this key or
- * of one of its other names (registry/key_aliases.tsv); of several the one that its column `order`
- * puts first: that of today, except where readers in use prefer the other.  False if the model has
- * none of them.  `out` may be NULL; out->key is the name that the model has.  Constant time; views
- * live as long as the model.  Any thread. */
-GUFO_API bool gufo_model_key_entry(const gufo_model *model, const char *key, gufo_entry *out);
-
-/* The value of that entry; else what readers take where it is missing, the fallback of its row: a
- * value, or that of another key.  False if neither exists. */
-GUFO_API bool gufo_model_key_value(const gufo_model *model, const char *key, gufo_value *out);
-
-/* That value, converted as gufo_value_* does.  Errors as gufo_model_get_u64. */
-GUFO_API gufo_status gufo_model_key_u64(const gufo_model *model, const char *key, uint64_t *out,
-                                        gufo_error *error);
-GUFO_API gufo_status gufo_model_key_f64(const gufo_model *model, const char *key, double *out,
-                                        gufo_error *error);
-GUFO_API gufo_status gufo_model_key_bool(const gufo_model *model, const char *key, bool *out,
-                                         gufo_error *error);
-GUFO_API gufo_status gufo_model_key_str(const gufo_model *model, const char *key, gufo_str *out,
-                                        gufo_error *error);
-GUFO_API gufo_status gufo_model_key_array(const gufo_model *model, const char *key,
-                                          gufo_value_type elements, gufo_array *out,
-                                          gufo_error *error);
 
 /* The text of an entry, also of one whose other name leaves out the beginning, which the functions
  * above pass over: general.source.huggingface.repository has "OWNER/NAME" of the address in
@@ -170,16 +185,7 @@ GUFO_API bool gufo_model_key_text(const gufo_model *model, const char *key, char
 
 /* ==== Architectures ========================================================================== */
 
-/* A value of general.architecture: a row of the table architectures. */
-typedef struct gufo_arch_info {
-    const char *id;     /* "llama" */
-    const char *name;   /* "LLaMA family (also Mistral, Mixtral ...)" */
-    const char *status; /* "standard" (the specification has it), "in use", "named" */
-} gufo_arch_info;
-
 GUFO_API const gufo_arch_info *gufo_arch_at(size_t index); /* NULL past the end */
-GUFO_API const gufo_arch_info *gufo_arch_find(const char *id);
-GUFO_API const gufo_arch_info *gufo_arch_find_str(gufo_str id);
 
 /* Whether an architecture needs a key or a tensor. */
 typedef enum gufo_need {
@@ -193,6 +199,7 @@ typedef struct gufo_arch_key {
     const char *arch; /* "llama" */
     const char *key; /* "llama.context_length" is "context_length" here: without the architecture */
     gufo_need need;
+    uint64_t reserved[1];
 } gufo_arch_key;
 
 /* The keys of an architecture: the first of *count rows, NULL if none are known. */
@@ -202,8 +209,7 @@ GUFO_API const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count);
 
 /* A tensor, or a family: "{bid}" is a placeholder for the number of a block, "{xid}" for a second
  * number in the name.  Names end in ".weight" or ".bias", which the pattern leaves out, or in
- * neither.  Shapes: see gufo_shape_evaluate.  registry/tensors.tsv; spec, Standardized tensor
- * names. */
+ * neither.  Shapes: see gufo_shape_evaluate.  Spec, Standardized tensor names. */
 typedef struct gufo_tensor_info {
     const char *name; /* "blk.{bid}.attn_q" */
     const char *summary;
@@ -240,6 +246,7 @@ typedef struct gufo_arch_tensor {
                                        where the general one is wrong and no other is known */
     const char *instead;            /* patterns, with blanks between; a block that has one of them
                                        needs no tensor of this row: experts, a fused projection */
+    uint64_t reserved[1];
 } gufo_arch_tensor;
 
 /* The tensors of an architecture, likewise. */
@@ -266,7 +273,7 @@ GUFO_API unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_sh
 
 /* ==== Tokenizers ============================================================================= */
 
-/* A value of tokenizer.ggml.model.  registry/tokenizer_models.tsv */
+/* A value of tokenizer.ggml.model. */
 typedef struct gufo_tokenizer_info {
     const char *id;        /* "llama" */
     const char *algorithm; /* "SentencePiece BPE (merge by score)" */
@@ -279,9 +286,7 @@ GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_at(size_t index); /* NUL
 GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_find(const char *id);
 GUFO_API const gufo_tokenizer_info *gufo_tokenizer_info_find_str(gufo_str id);
 
-/* A value of tokenizer.ggml.pre: how text is split before byte-level BPE.
- * registry/pretokenizers.tsv
- */
+/* A value of tokenizer.ggml.pre: how text is split before byte-level BPE. */
 typedef struct gufo_pretokenizer {
     const char *id;     /* "llama-bpe" */
     const char *family; /* "LLAMA3": members of one family split alike */
@@ -291,7 +296,7 @@ GUFO_API const gufo_pretokenizer *gufo_pretokenizer_at(size_t index); /* NULL pa
 GUFO_API const gufo_pretokenizer *gufo_pretokenizer_find(const char *id);
 GUFO_API const gufo_pretokenizer *gufo_pretokenizer_find_str(gufo_str id);
 
-/* A key that names a token with a special meaning.  registry/special_tokens.tsv */
+/* A key that names a token with a special meaning. */
 typedef struct gufo_special_token {
     const char *key;  /* "tokenizer.ggml.bos_token_id" */
     const char *role; /* "beginning of sequence" */
@@ -299,7 +304,7 @@ typedef struct gufo_special_token {
 
 GUFO_API const gufo_special_token *gufo_special_token_at(size_t index); /* NULL past the end */
 
-/* A value of {arch}.tensor_data_layout.  registry/tensor_data_layouts.tsv */
+/* A value of {arch}.tensor_data_layout. */
 typedef struct gufo_data_layout {
     const char *name;   /* "Meta AI original pth" */
     const char *arch;   /* that the specification describes it for; "" for all */

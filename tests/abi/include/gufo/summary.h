@@ -18,6 +18,7 @@ enum {
 /* The tensors of one element type. */
 typedef struct gufo_type_sum {
     uint64_t tensors, elements;
+    uint64_t reserved[1];
 } gufo_type_sum;
 
 typedef struct gufo_summary {

@@ -37,6 +37,7 @@ typedef struct gufo_value_text {
     uint64_t index;       /* of the element, which is zero */
     gufo_value_type type; /* of the number */
     gufo_str text;        /* a copy, which the list frees */
+    uint64_t reserved[2];
 } gufo_value_text;
 
 /* A list of them.  {0} is an empty one; freed with gufo_value_texts_free. */
@@ -44,6 +45,7 @@ typedef struct gufo_value_texts {
     gufo_value_text *list;
     uint64_t count, room;
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[2];
 } gufo_value_texts;
 
 GUFO_API void gufo_value_texts_free(gufo_value_texts *texts);
@@ -97,6 +99,7 @@ enum { GUFO_KEY_MOST_TYPES = 4, GUFO_KEY_TYPES_SIZE = 96 };
 typedef struct gufo_key_types {
     gufo_key_type list[GUFO_KEY_MOST_TYPES];
     size_t count;
+    uint64_t reserved[2];
 } gufo_key_types;
 
 /* general.architecture of a document; empty if it has none.  A view of the document. */
@@ -133,7 +136,8 @@ GUFO_API gufo_status gufo_document_set_read(gufo_document *document, const char 
 /* The value that element `index` of an array gets. */
 typedef struct gufo_element_change {
     uint64_t index;
-    gufo_value value; /* of the type of the elements */
+    gufo_value value;     /* of the type of the elements */
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_element_change;
 
 /* Changes elements of an array, whose elements are not arrays; of several changes of one element the last
@@ -147,7 +151,8 @@ GUFO_API gufo_status gufo_document_set_elements(gufo_document *document, const c
 /* A token that is looked for by its text. */
 typedef struct gufo_token_search {
     gufo_str text;
-    uint64_t id, times; /* filled in: of the first token with this text, and how many have it */
+    uint64_t id, times;   /* filled in: of the first token with this text, and how many have it */
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_token_search;
 
 /* Looks for tokens in tokenizer.ggml.tokens of a document, all of them in one walk.  GUFO_E_NOT_FOUND if it
