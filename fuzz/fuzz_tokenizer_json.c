@@ -2,13 +2,9 @@
  * and write the second. */
 #include "walk.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
+#include "gufo/vocab.h"
 #include "text/formats/rwkv_world.h"
 #include "text/formats/source.h"
-#include "text/export/vocab_export.h"
-#include "text/census.h"
 
 static uint64_t rows(const gufo_document *document, const char *key)
 {
@@ -37,20 +33,26 @@ static void look(const gufo_document *document)
 
 static void write_forms(const gufo_model *model, const gufo_vocab *vocab)
 {
-    buffer json = {.allocator = &default_allocator}, list = json;
+    const gufo_vocab_source source = {.model = model};
+    const gufo_vocab_compare_options options = {.source_a = &source, .source_b = &source};
+    gufo_vocab_comparison comparison;
+    gufo_text json = {0}, list = {0};
     gufo_error error;
     gufo_vocab *back;
 
-    if (tokenizer_json_write(model, vocab, &json, &error) == GUFO_OK) {
-        back = gufo_vocab_open_json((gufo_str){(const char *)json.data, json.len},
-                                    (gufo_str){"", 0}, NULL, &error);
+    must(gufo_vocab_compare(vocab, vocab, &options, &comparison, &error) == GUFO_OK,
+         "there is memory");
+    must(comparison.same, "nothing differs from itself");
+    if (gufo_vocab_export_json(vocab, &source, &json, &error) == GUFO_OK) {
+        back =
+            gufo_vocab_open_json((gufo_str){json.data, json.len}, (gufo_str){"", 0}, NULL, &error);
         must(back == NULL || gufo_vocab_describe(back).size <= gufo_vocab_describe(vocab).size,
              "what is written has no more tokens");
         gufo_vocab_free(back);
     }
-    must(vocab_txt_write(vocab, &list, &error) == GUFO_OK, "there is memory");
-    buffer_free(&json);
-    buffer_free(&list);
+    must(gufo_vocab_export_txt(vocab, &list, &error) == GUFO_OK, "there is memory");
+    gufo_text_free(&json);
+    gufo_text_free(&list);
 }
 
 /* `model` may be NULL: the vocabulary has no keys. */
@@ -58,15 +60,12 @@ static void count(const gufo_model *model, const gufo_vocab *vocab)
 {
     gufo_ids ids = {0};
     gufo_error error;
-    uint8_t *reach = calloc((size_t)gufo_vocab_describe(vocab).size + 1, 1);
 
-    must(reach != NULL, "there is memory");
-    (void)!census_reach(vocab, NULL, reach, &error);
-    must(census_duplicates(vocab, &ids, &error) == GUFO_OK, "there is memory");
-    (void)!census_longest(vocab, 3, &ids, &error);
+    (void)!gufo_vocab_unreachable(vocab, NULL, &ids, NULL, &error);
+    must(gufo_vocab_duplicates(vocab, &ids, &error) == GUFO_OK, "there is memory");
+    (void)!gufo_vocab_longest(vocab, 3, &ids, &error);
     if (model != NULL)
         write_forms(model, vocab);
-    free(reach);
     gufo_ids_free(&ids);
 }
 

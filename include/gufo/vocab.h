@@ -4,6 +4,8 @@
  *     look     gufo_vocab_describe, gufo_vocab_token  what it holds
  *     encode   gufo_tokenize, gufo_tokenizer_feed      text to ids, whole or in parts
  *     decode   gufo_detokenize, gufo_detokenizer_feed  ids to text, whole or in parts
+ *     compare  gufo_vocab_compare, gufo_vocab_unreachable  how two differ, what one never gives
+ *     export   gufo_vocab_export_json                 tokenizer.json, vocab.txt
  *
  * A vocabulary does not change once it is open: any number of threads may call the functions that
  * take a const gufo_vocab.  A tokenizer, a detokenizer, a list of ids or a text is for one thread at
@@ -309,6 +311,118 @@ GUFO_API gufo_status gufo_detokenizer_feed(gufo_detokenizer *detokenizer, const 
 /* The text ends here: appends what was held back.  The next text may follow.  GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_detokenizer_end(gufo_detokenizer *detokenizer, gufo_text *out,
                                           gufo_error *error);
+
+/* ==== Part 5: taking stock =================================================================== */
+
+#define GUFO_TOKEN_TYPE_COUNT 7 /* gufo_token.type is less */
+
+/* The name of a gufo_token.type: "normal", "unknown", "control", "user-defined", "unused", "byte"; "other"
+ * for any other number.  Static. */
+GUFO_API const char *gufo_token_type_name(int32_t type);
+/* Counts the tokens of each gufo_token.type. */
+GUFO_API void gufo_vocab_count_types(const gufo_vocab *vocab,
+                                     uint64_t counts[GUFO_TOKEN_TYPE_COUNT]);
+
+/* Each of these appends ids to `out`, which is as it was on failure: GUFO_E_MEMORY. */
+
+/* Tokens that have one of these gufo_token_attribute, in order. */
+GUFO_API gufo_status gufo_vocab_tokens_with(const gufo_vocab *vocab, uint32_t attributes,
+                                            gufo_ids *out, gufo_error *error);
+/* Tokens whose text a later one has, too, in order: gufo_vocab_find gives the last one. */
+GUFO_API gufo_status gufo_vocab_duplicates(const gufo_vocab *vocab, gufo_ids *out,
+                                           gufo_error *error);
+/* At most `count` tokens that are written in texts (normal, user-defined): first those that give the most
+ * bytes, and of equal ones the first. */
+GUFO_API gufo_status gufo_vocab_longest(const gufo_vocab *vocab, size_t count, gufo_ids *out,
+                                        gufo_error *error);
+/* Tokens that no text gives, in order: the text that the token gives becomes other tokens.  A word is
+ * encoded without the space that vocabularies put before a text; what continues a word (WordPiece, Unigram)
+ * behind some letter.  Tokens without a text of their own (control, unknown and unused ones, bytes, parts of
+ * characters) are not tested; *tested, which may be NULL, is how many are.  `run`: its `threads` share the
+ * allocator of the vocabulary; NULL: one thread.  Fails as gufo_tokenize, too. */
+GUFO_API gufo_status gufo_vocab_unreachable(const gufo_vocab *vocab, const gufo_run *run,
+                                            gufo_ids *out, uint64_t *tested, gufo_error *error);
+
+/* ==== Part 6: comparing, and the forms of other programs ===================================== */
+
+/* What a vocabulary was opened from: it does not keep its merges as they are written. */
+typedef struct gufo_vocab_source {
+    const gufo_model *model; /* of gufo_vocab_open; NULL: */
+    gufo_str json;           /* of gufo_vocab_open_json */
+    uint64_t reserved[4];    /* must be zero */
+} gufo_vocab_source;
+
+/* What changes from the first vocabulary, a, to the second one, b. */
+typedef enum gufo_token_change {
+    GUFO_TOKEN_CHANGE_REMOVED = 0, /* the text is in a alone */
+    GUFO_TOKEN_CHANGE_ADDED = 1,   /* in b alone */
+    GUFO_TOKEN_CHANGE_MOVED = 2,   /* in both, with another id */
+    GUFO_TOKEN_CHANGE_TYPE = 3,    /* with another gufo_token.type */
+    GUFO_TOKEN_CHANGE_SCORE = 4,
+} gufo_token_change;
+
+#define GUFO_TOKEN_CHANGE_COUNT 5
+#define GUFO_TOKEN_CHANGE_ROOM 8 /* later versions may know more */
+
+typedef struct gufo_token_difference {
+    gufo_token_change change;
+    uint32_t a, b; /* ids; GUFO_NO_TOKEN where the text is missing */
+    uint64_t reserved[2];
+} gufo_token_difference;
+
+/* A fact (gufo_vocab_facts) that differs, in words: "pre-tokenizer", "gpt-2", "none". */
+typedef struct gufo_vocab_setting {
+    const char *name;
+    const char *a, *b; /* live as long as the call */
+    uint64_t reserved[2];
+} gufo_vocab_setting;
+
+typedef struct gufo_vocab_compare_options {
+    /* Merges are compared where both are given. */
+    const gufo_vocab_source *source_a, *source_b;
+    /* Each difference: of settings; of tokens of a, by their ids, then those that b adds.  A token that
+     * is moved may have another type and another score, too.  May be NULL. */
+    void (*setting)(void *context, const gufo_vocab_setting *setting);
+    void (*token)(void *context, const gufo_token_difference *difference);
+    void *context;        /* for both */
+    uint64_t reserved[4]; /* must be zero */
+} gufo_vocab_compare_options;
+
+typedef struct gufo_vocab_comparison {
+    uint64_t settings;                       /* that differ */
+    uint64_t tokens[GUFO_TOKEN_CHANGE_ROOM]; /* by gufo_token_change */
+    uint64_t merges_a, merges_b;             /* how many there are */
+    bool merges_differ;
+    uint64_t first_merge; /* the rank, from 0, from which on they do */
+    bool same;            /* nothing differs */
+    uint64_t reserved[4];
+} gufo_vocab_comparison;
+
+/* Compares two vocabularies.  A text that several tokens have is compared id by id where ids agree, else
+ * the last token counts.  `options` and `result` may be NULL.  Any thread.
+ *   GUFO_E_ARGUMENT  a source that is not the one the vocabulary was opened from
+ *   GUFO_E_TYPE      its merges are not strings
+ *   GUFO_E_CHANGED, GUFO_E_MEMORY
+ * An error about the source of b has the role GUFO_FILE_SECOND_INPUT. */
+GUFO_API gufo_status gufo_vocab_compare(const gufo_vocab *a, const gufo_vocab *b,
+                                        const gufo_vocab_compare_options *options,
+                                        gufo_vocab_comparison *result, gufo_error *error);
+
+/* Appends a tokenizer.json that Hugging Face's tokenizers read: one that is made of the vocabulary, or the
+ * one that it was opened from.  On failure `out` is as it was.  While it works it has values from malloc.
+ * Any thread.
+ *   GUFO_E_TYPE       what has no such form, by its name
+ *   GUFO_E_MALFORMED  texts that JSON cannot have: two the same, not UTF-8
+ *   GUFO_E_ARGUMENT   a source that is not the one the vocabulary was opened from
+ *   GUFO_E_CHANGED, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_vocab_export_json(const gufo_vocab *vocab,
+                                            const gufo_vocab_source *source, gufo_text *out,
+                                            gufo_error *error);
+/* Appends a line for each token, by ids.  Of WordPiece as Hugging Face has it: continuations begin
+ * with ##.  Of others as the file has it.  Backslashes and line ends in texts become \\ \n \r, bytes
+ * that are not UTF-8 \xNN.  On failure `out` is as it was: GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_vocab_export_txt(const gufo_vocab *vocab, gufo_text *out,
+                                           gufo_error *error);
 
 #ifdef __cplusplus
 }

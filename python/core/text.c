@@ -1,13 +1,17 @@
 /* Vocabularies: text to ids and back. */
 #include "fields.h"
 
+#include "gufo/files.h"
 #include "gufo/text.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct vocab_object {
     PyObject_HEAD
     gufo_vocab *vocab;
+    PyObject *source; /* the Model, or the bytes of a tokenizer.json */
 } vocab_object;
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -62,10 +66,12 @@ static PyObject *vocab_new(PyObject *module, PyObject *args)
         fields_read(options, opening_fields, &o) < 0 || !open_with(module, model, &call, &o))
         return NULL;
     self = (vocab_object *)PyType_GenericAlloc((PyTypeObject *)core_get(module, CORE_VOCAB), 0);
-    if (self == NULL)
+    if (self == NULL) {
         gufo_vocab_free(o.result);
-    else
-        self->vocab = o.result;
+        return NULL;
+    }
+    self->vocab = o.result;
+    self->source = Py_NewRef(model != Py_None ? model : PyDict_GetItemString(options, "json"));
     return (PyObject *)self;
 }
 
@@ -74,6 +80,7 @@ static void vocab_free(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
 
     gufo_vocab_free(((vocab_object *)object)->vocab);
+    Py_XDECREF(((vocab_object *)object)->source);
     PyObject_Free(object);
     Py_DECREF(type);
 }
@@ -346,6 +353,248 @@ static PyObject *vocab_piece(PyObject *object, PyObject *argument)
     return result;
 }
 
+/* ---- what it holds, and the forms of other programs ----------------------------------------- */
+
+/* False with an exception: the model is closed.  Else in use until leave_source. */
+static bool use_source(PyObject *object, gufo_vocab_source *out)
+{
+    PyObject *source = ((vocab_object *)object)->source;
+    Py_ssize_t len;
+    char *json;
+
+    *out = (gufo_vocab_source){.model = NULL};
+    if (PyBytes_Check(source)) {
+        if (PyBytes_AsStringAndSize(source, &json, &len) < 0)
+            return false;
+        out->json = (gufo_str){json, (size_t)len};
+        return true;
+    }
+    out->model = core_model_use((PyObject *)Py_TYPE(object), source);
+    return out->model != NULL;
+}
+
+static void leave_source(PyObject *object)
+{
+    if (!PyBytes_Check(((vocab_object *)object)->source))
+        core_model_leave(((vocab_object *)object)->source);
+}
+
+typedef struct exporting {
+    const gufo_vocab *vocab;
+    gufo_vocab_source source;
+    const char *path;
+    int as_list, replace; /* vocab.txt; a file that exists */
+} exporting;
+
+static gufo_status save_text(const exporting *e, const gufo_text *text, gufo_error *error)
+{
+    gufo_guard guard = {.files = NULL};
+    const gufo_save_options options = {.flags = e->replace ? GUFO_SAVE_REPLACE : 0,
+                                       .guard = &guard};
+    const char *model = e->source.model != NULL ? gufo_model_name(e->source.model) : NULL;
+    gufo_status status = gufo_guard_add_paths(&guard, &model, 1, error);
+
+    if (status == GUFO_OK)
+        status = gufo_save(e->path, (gufo_str){text->data, text->len}, &options, error);
+    gufo_guard_free(&guard);
+    return status;
+}
+
+static gufo_status export_vocab(void *context, const gufo_run *run, gufo_error *error)
+{
+    const exporting *e = context;
+    gufo_text text = {0};
+    gufo_status status = e->as_list ? gufo_vocab_export_txt(e->vocab, &text, error)
+                                    : gufo_vocab_export_json(e->vocab, &e->source, &text, error);
+
+    (void)run;
+    if (status == GUFO_OK)
+        status = save_text(e, &text, error);
+    gufo_text_free(&text);
+    return status;
+}
+
+static PyObject *vocab_export(PyObject *object, PyObject *args)
+{
+    exporting e = {.vocab = ((vocab_object *)object)->vocab};
+    const core_call call = {.brief = false};
+    bool well;
+
+    if (!PyArg_ParseTuple(args, "ypp:export", &e.path, &e.as_list, &e.replace) ||
+        !use_source(object, &e.source))
+        return NULL;
+    well = core_do((PyObject *)Py_TYPE(object), &call, export_vocab, &e);
+    leave_source(object);
+    return well ? Py_NewRef(Py_None) : NULL;
+}
+
+typedef struct counting_tokens {
+    const gufo_vocab *vocab;
+    uint64_t types[GUFO_TOKEN_TYPE_COUNT], tested;
+    size_t count; /* of the longest */
+    gufo_ids longest, duplicates, unreachable;
+} counting_tokens;
+
+static gufo_status take_census(void *context, const gufo_run *run, gufo_error *error)
+{
+    counting_tokens *c = context;
+    gufo_status status = gufo_vocab_longest(c->vocab, c->count, &c->longest, error);
+
+    gufo_vocab_count_types(c->vocab, c->types);
+    if (status == GUFO_OK)
+        status = gufo_vocab_duplicates(c->vocab, &c->duplicates, error);
+    return status == GUFO_OK
+               ? gufo_vocab_unreachable(c->vocab, run, &c->unreachable, &c->tested, error)
+               : status;
+}
+
+static PyObject *type_counts(const uint64_t *counts)
+{
+    PyObject *dict = PyDict_New();
+
+    for (int i = 0; dict != NULL && i < GUFO_TOKEN_TYPE_COUNT; i++)
+        if (counts[i] > 0 &&
+            fields_set(dict, gufo_token_type_name(i), PyLong_FromUnsignedLongLong(counts[i])) < 0)
+            Py_CLEAR(dict);
+    return dict;
+}
+
+static PyObject *vocab_census(PyObject *object, PyObject *args)
+{
+    counting_tokens c = {.vocab = ((vocab_object *)object)->vocab};
+    core_call call = {.threads = 0};
+    PyObject *result = NULL;
+    Py_ssize_t longest;
+
+    if (!PyArg_ParseTuple(args, "nI:census", &longest, &call.threads))
+        return NULL;
+    c.count = longest > 0 ? (size_t)longest : 0;
+    if (core_do((PyObject *)Py_TYPE(object), &call, take_census, &c))
+        result = Py_BuildValue("NNNNK", type_counts(c.types), id_list(&c.longest),
+                               id_list(&c.duplicates), id_list(&c.unreachable),
+                               (unsigned long long)c.tested);
+    gufo_ids_free(&c.longest);
+    gufo_ids_free(&c.duplicates);
+    gufo_ids_free(&c.unreachable);
+    return result;
+}
+
+/* ---- differences ---------------------------------------------------------------------------- */
+
+enum { MOST_SETTINGS = GUFO_SPECIAL_ROOM + 8, SETTING_TEXT = 64 };
+
+typedef struct comparing_vocabs {
+    const gufo_vocab *a, *b;
+    gufo_vocab_source sources[2];
+    gufo_vocab_comparison found;
+    const char *names[MOST_SETTINGS];
+    char texts[MOST_SETTINGS][2][SETTING_TEXT];
+    size_t setting_count, token_count, token_room;
+    gufo_token_difference *tokens;
+    bool no_memory;
+} comparing_vocabs;
+
+static void note_setting(void *context, const gufo_vocab_setting *setting)
+{
+    comparing_vocabs *c = context;
+
+    if (c->setting_count == MOST_SETTINGS)
+        return;
+    c->names[c->setting_count] = setting->name;
+    (void)snprintf(c->texts[c->setting_count][0], SETTING_TEXT, "%s", setting->a);
+    (void)snprintf(c->texts[c->setting_count++][1], SETTING_TEXT, "%s", setting->b);
+}
+
+static void note_token(void *context, const gufo_token_difference *difference)
+{
+    comparing_vocabs *c = context;
+    gufo_token_difference *rows = c->tokens;
+
+    if (c->token_count == c->token_room) {
+        c->token_room = c->token_room > 0 ? 2 * c->token_room : 256;
+        rows = realloc(c->tokens, c->token_room * sizeof *rows);
+    }
+    c->no_memory = c->no_memory || rows == NULL;
+    if (c->no_memory)
+        return;
+    c->tokens = rows;
+    c->tokens[c->token_count++] = *difference;
+}
+
+static gufo_status compare_vocabs(void *context, const gufo_run *run, gufo_error *error)
+{
+    comparing_vocabs *c = context;
+    const gufo_vocab_compare_options options = {.source_a = &c->sources[0],
+                                                .source_b = &c->sources[1],
+                                                .setting = note_setting,
+                                                .token = note_token,
+                                                .context = c};
+
+    (void)run;
+    return gufo_vocab_compare(c->a, c->b, &options, &c->found, error);
+}
+
+static PyObject *setting_dict(const comparing_vocabs *c)
+{
+    PyObject *dict = PyDict_New();
+
+    for (size_t i = 0; dict != NULL && i < c->setting_count; i++)
+        if (fields_set(dict, c->names[i], Py_BuildValue("ss", c->texts[i][0], c->texts[i][1])) < 0)
+            Py_CLEAR(dict);
+    return dict;
+}
+
+/* Of (change, id, id); -1 where there is no token. */
+static PyObject *token_list(const comparing_vocabs *c)
+{
+    static const char *const changes[GUFO_TOKEN_CHANGE_COUNT] = {"removed", "added", "moved",
+                                                                 "type", "score"};
+    PyObject *list = PyList_New(0);
+
+    for (size_t i = 0; list != NULL && i < c->token_count; i++) {
+        const gufo_token_difference *d = &c->tokens[i];
+
+        if (fields_add(list, Py_BuildValue("sLL", changes[d->change],
+                                           d->a != GUFO_NO_TOKEN ? (long long)d->a : -1,
+                                           d->b != GUFO_NO_TOKEN ? (long long)d->b : -1)) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *compare_both(PyObject *object, comparing_vocabs *c)
+{
+    const core_call call = {.brief = false};
+
+    if (!core_do((PyObject *)Py_TYPE(object), &call, compare_vocabs, c))
+        return NULL;
+    if (c->no_memory)
+        return PyErr_NoMemory();
+    return Py_BuildValue("NN(KK)L", setting_dict(c), token_list(c),
+                         (unsigned long long)c->found.merges_a,
+                         (unsigned long long)c->found.merges_b,
+                         c->found.merges_differ ? (long long)c->found.first_merge : -1);
+}
+
+static PyObject *vocab_compare(PyObject *object, PyObject *other)
+{
+    comparing_vocabs c = {.a = ((vocab_object *)object)->vocab};
+    PyObject *result = NULL;
+
+    if (Py_TYPE(other) != Py_TYPE(object))
+        return PyErr_Format(PyExc_TypeError, "a Vocab is compared with another Vocab");
+    c.b = ((vocab_object *)other)->vocab;
+    if (!use_source(object, &c.sources[0]))
+        return NULL;
+    if (use_source(other, &c.sources[1])) {
+        result = compare_both(object, &c);
+        leave_source(other);
+    }
+    leave_source(object);
+    free(c.tokens);
+    return result;
+}
+
 /* ---- streams -------------------------------------------------------------------------------- */
 
 /* Ids that come one after the other; the vocabulary lives as long. */
@@ -447,6 +696,12 @@ static PyMethodDef vocab_methods[] = {
      "encode(text, flags, threads) -> (ids, spans): pairs of uint64 in machine order, or None."},
     {"count", vocab_count, METH_VARARGS, "count(text, flags, threads) -> the number of ids."},
     {"decode", vocab_decode, METH_VARARGS, "decode(ids, flags) -> bytes."},
+    {"census", vocab_census, METH_VARARGS,
+     "census(longest, threads) -> (types, longest, duplicates, unreachable, tested)."},
+    {"compare", vocab_compare, METH_O,
+     "compare(other) -> (settings, tokens, merges, first merge or -1)."},
+    {"export", vocab_export, METH_VARARGS,
+     "export(path, as_list, replace): writes vocab.txt, or tokenizer.json."},
     {"decoder", decoder_new, METH_VARARGS, "decoder(flags) -> Decoder, for ids in parts."},
     {NULL, NULL, 0, NULL},
 };

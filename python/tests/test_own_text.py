@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import making
@@ -123,6 +124,51 @@ def test_chat_templates() -> None:
     assert text == "ab\u20acTruet"
     day = TOKENIZER.apply_chat_template(CHAT, tokenize=False, chat_template="{{ strftime_now('%Y') }}", now=0)
     assert day == "1970"
+
+
+def test_census(words: gufo.Tokenizer) -> None:
+    census = TOKENIZER.census(longest=2, threads=2)
+    assert census.types == {"normal": 6, "unknown": 1, "control": 2, "byte": 256}
+    assert [TOKENIZER.token(id).text for id in census.longest] == ["\u2581ab", "ab"]
+    assert census.duplicates == census.unreachable == [] and census.tested == 6
+    assert words.census(longest=0).longest == []
+
+
+def test_compare(words: gufo.Tokenizer, tmp_path: Path) -> None:
+    assert TOKENIZER.compare(TOKENIZER).same and words.compare(words) == gufo.TokenizerDiff({}, [], (2, 2), None)
+    entries = making.vocabulary()
+    entries[1] = (entries[1][0], entries[1][1], ["<unk>", "<s>", "</s>", "a", "z", *entries[1][2][5:]])
+    entries.append(("tokenizer.ggml.add_bos_token", "bool", False))
+    other = gufo.tokenizer(making.gguf([("general.architecture", "string", "llama"), *entries], []))
+    diff = TOKENIZER.compare(other)
+    assert not diff.same and diff.settings == {"adds BOS": ("yes", "no")}
+    assert diff.tokens == [("removed", TOKENIZER.token(4).text, 4, None), ("added", "z", None, 4)]
+    fewer = making.tokenizer_json(tmp_path / "fewer")
+    text = (fewer / "tokenizer.json").read_text()
+    (fewer / "tokenizer.json").write_text(text.replace(', "\\u0120 a"]', "]"))
+    diff = words.compare(gufo.tokenizer(fewer))
+    assert (diff.merges, diff.first_merge, diff.tokens) == ((2, 1), 1, [])
+    with pytest.raises(AttributeError):
+        words.compare(None)  # type: ignore[arg-type]
+
+
+def test_export(words: gufo.Tokenizer, tmp_path: Path) -> None:
+    out = tmp_path / "tokenizer.json"
+    words.export(out)
+    assert json.loads(out.read_text())["model"]["merges"] == ["a b", "\u0120 a"]
+    with pytest.raises(FileExistsError):
+        TOKENIZER.export(out)
+    TOKENIZER.export(out, replace=True)
+    assert gufo.tokenizer(tmp_path).encode("ab ab a") == TOKENIZER.encode("ab ab a")
+    TOKENIZER.export(tmp_path / "vocab.txt")
+    assert (tmp_path / "vocab.txt").read_text(encoding="utf-8").splitlines()[:4] == ["<unk>", "<s>", "</s>", "a"]
+    (tmp_path / "model.gguf").write_bytes(making.llama())
+    with pytest.raises(gufo.Error):
+        gufo.tokenizer(tmp_path / "model.gguf").export(tmp_path / "model.gguf", replace=True)
+    with gufo.open(making.llama()) as model:
+        closed = gufo.tokenizer(model)
+    with pytest.raises(ValueError, match="closed"):
+        closed.export(tmp_path / "late.json")
 
 
 @pytest.mark.parametrize(

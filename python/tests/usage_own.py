@@ -94,6 +94,9 @@ def talk(path: str) -> str:
     for number, (begin, end) in zip(ids, ids.spans):
         print(number, ids.text[begin:end])
     print(tokenizer.count(text), [end for end in tokenizer.stop_tokens if end in ids])
+    census: gufo.Census = tokenizer.census(longest=3)
+    changes: list[str] = [token.change for token in tokenizer.compare(tokenizer).tokens]
+    print(census.types["normal"], changes)
     return tokenizer.decode(tokenizer.encode(text))
 
 

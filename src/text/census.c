@@ -1,6 +1,4 @@
 /* What a vocabulary holds that its users should know. */
-#include "text/census.h"
-
 #include <string.h>
 
 #include "base/error.h"
@@ -8,6 +6,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "codec/run.h"
 #include "text/pipeline/pipeline.h"
 #include "base/buffer.h"
 #include "text/tokenizers/algorithm.h"
@@ -22,13 +21,58 @@ static bool is_written(const gufo_vocab *v, uint32_t id)
            (v->attributes[id] & (GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN)) == 0;
 }
 
-/* ---- duplicates ----------------------------------------------------------------------------- */
+/* ---- types ---------------------------------------------------------------------------------- */
 
-gufo_status census_duplicates(const gufo_vocab *v, gufo_ids *out, gufo_error *error)
+const char *gufo_token_type_name(int32_t type)
 {
+    static const char *const names[GUFO_TOKEN_TYPE_COUNT] = {
+        [0] = "other",
+        [TOKEN_NORMAL] = "normal",
+        [TOKEN_UNKNOWN] = "unknown",
+        [TOKEN_CONTROL] = "control",
+        [TOKEN_USER_DEFINED] = "user-defined",
+        [TOKEN_UNUSED] = "unused",
+        [TOKEN_BYTE] = "byte",
+    };
+
+    return names[type > 0 && type < GUFO_TOKEN_TYPE_COUNT ? type : 0];
+}
+
+void gufo_vocab_count_types(const gufo_vocab *v, uint64_t counts[GUFO_TOKEN_TYPE_COUNT])
+{
+    memset(counts, 0, GUFO_TOKEN_TYPE_COUNT * sizeof *counts);
+    for (uint32_t id = 0; id < v->size; id++)
+        counts[vocab_type(v, id)]++;
+}
+
+/* ---- lists of ids --------------------------------------------------------------------------- */
+
+/* What was appended since `start` stays, or nothing does. */
+static gufo_status finish(gufo_ids *out, size_t start, gufo_status status)
+{
+    if (status != GUFO_OK)
+        out->count = start;
+    return status;
+}
+
+gufo_status gufo_vocab_tokens_with(const gufo_vocab *v, uint32_t attributes, gufo_ids *out,
+                                   gufo_error *error)
+{
+    const size_t start = out->count;
+
+    for (uint32_t id = 0; id < v->size; id++)
+        if ((v->attributes[id] & attributes) != 0 && !ids_add(out, id))
+            return finish(out, start, fail_memory(error));
+    return GUFO_OK;
+}
+
+gufo_status gufo_vocab_duplicates(const gufo_vocab *v, gufo_ids *out, gufo_error *error)
+{
+    const size_t start = out->count;
+
     for (uint32_t id = 0; id < v->size; id++)
         if (gufo_vocab_find(v, vocab_text(v, id)) != id && !ids_add(out, id))
-            return fail_memory(error);
+            return finish(out, start, fail_memory(error));
     return GUFO_OK;
 }
 
@@ -60,9 +104,10 @@ static gufo_status measure(const gufo_vocab *v, size_t *sizes, gufo_ids *out, gu
     return status;
 }
 
-gufo_status census_longest(const gufo_vocab *v, size_t count, gufo_ids *out, gufo_error *error)
+gufo_status gufo_vocab_longest(const gufo_vocab *v, size_t count, gufo_ids *out, gufo_error *error)
 {
-    size_t start = out->count, *sizes = mem_array(&v->allocator, v->size, sizeof *sizes);
+    const size_t start = out->count;
+    size_t *sizes = mem_array(&v->allocator, v->size, sizeof *sizes);
     gufo_status status = sizes != NULL ? measure(v, sizes, out, error) : fail_memory(error);
 
     if (status == GUFO_OK && out->count > start)
@@ -70,10 +115,18 @@ gufo_status census_longest(const gufo_vocab *v, size_t count, gufo_ids *out, guf
     if (out->count - start > count)
         out->count = start + count;
     mem_free(&v->allocator, sizes);
-    return status;
+    return finish(out, start, status);
 }
 
 /* ---- reach ---------------------------------------------------------------------------------- */
+
+/* How a token fares that is encoded from the text that it gives. */
+typedef enum token_reach {
+    REACH_ITSELF = 0, /* one id, its own */
+    REACH_OTHERS,     /* other ids: the text never gives this token */
+    REACH_PART,       /* not a text of its own: bytes, or parts of a character */
+    REACH_NO_TEXT,    /* control, unknown and unused tokens */
+} token_reach;
 
 typedef struct reaching {
     gufo_vocab vocab; /* of SentencePiece, one that puts no space before a text */
@@ -209,8 +262,9 @@ static gufo_status reach_part(void *context, unsigned thread, uint64_t index, vo
     return status;
 }
 
-gufo_status census_reach(const gufo_vocab *vocab, const gufo_run *run, uint8_t *reach,
-                         gufo_error *error)
+/* reach[id] of every token: a token_reach. */
+static gufo_status find_reach(const gufo_vocab *vocab, const gufo_run *run, uint8_t *reach,
+                              gufo_error *error)
 {
     reaching all = {.vocab = *vocab, .reach = reach};
     parallel_loop loop = {.end = (vocab->size + (uint64_t)CHUNK - 1) / CHUNK,
@@ -223,43 +277,25 @@ gufo_status census_reach(const gufo_vocab *vocab, const gufo_run *run, uint8_t *
     return parallel_run(&loop, &vocab->allocator, error);
 }
 
-/* ---- differences ---------------------------------------------------------------------------- */
-
-/* The token of `other` with the text of token `id`: the one with the same id, or the one that is
- * found. */
-static uint32_t twin_of(const gufo_vocab *v, uint32_t id, const gufo_vocab *other)
+gufo_status gufo_vocab_unreachable(const gufo_vocab *v, const gufo_run *run, gufo_ids *out,
+                                   uint64_t *tested, gufo_error *error)
 {
-    gufo_str text = vocab_text(v, id);
+    const size_t start = out->count;
+    gufo_status status = run != NULL ? run_check(run, error) : GUFO_OK;
+    uint64_t count = 0;
+    uint8_t *reach;
 
-    if (id < other->size && gufo_str_equal(text, vocab_text(other, id)))
-        return id;
-    return gufo_vocab_find(other, text);
-}
-
-void census_compare(const gufo_vocab *first, const gufo_vocab *second, take_difference *take,
-                    void *context)
-{
-    for (uint32_t id = 0; id < first->size; id++) {
-        token_difference d = {CHANGE_REMOVED, id, twin_of(first, id, second)};
-
-        if (d.second == GUFO_NO_TOKEN) {
-            take(context, &d);
-            continue;
-        }
-        d.change = CHANGE_MOVED;
-        if (d.second != id)
-            take(context, &d);
-        d.change = CHANGE_TYPE;
-        if (vocab_type(first, id) != vocab_type(second, d.second))
-            take(context, &d);
-        d.change = CHANGE_SCORE;
-        if (vocab_score(first, id) != vocab_score(second, d.second))
-            take(context, &d);
+    if (status != GUFO_OK)
+        return status;
+    reach = mem_array(&v->allocator, v->size, sizeof *reach);
+    status = reach != NULL ? find_reach(v, run, reach, error) : fail_memory(error);
+    for (uint32_t id = 0; status == GUFO_OK && id < v->size; id++) {
+        count += reach[id] == REACH_ITSELF || reach[id] == REACH_OTHERS;
+        if (reach[id] == REACH_OTHERS && !ids_add(out, id))
+            status = fail_memory(error);
     }
-    for (uint32_t id = 0; id < second->size; id++) {
-        token_difference d = {CHANGE_ADDED, GUFO_NO_TOKEN, id};
-
-        if (twin_of(second, id, first) == GUFO_NO_TOKEN)
-            take(context, &d);
-    }
+    mem_free(&v->allocator, reach);
+    if (status == GUFO_OK && tested != NULL)
+        *tested = count;
+    return finish(out, start, status);
 }

@@ -10,7 +10,6 @@
 #include "base/buffer.h"
 #include "import/json_file.h"
 #include "text/formats/source.h"
-#include "text/export/vocab_export.h"
 
 #define SPACE "\xe2\x96\x81"
 #define PREPEND "{\"type\":\"Prepend\",\"prepend\":\"" SPACE "\"},"
@@ -832,7 +831,7 @@ static void test_real(void **state)
     for (size_t i = 0; i < all_some_or_few(COUNT_OF(names), 1, 0); i++) {
         static const made_file none[] = {{NULL, NULL}};
         char file[64];
-        buffer json = {.allocator = &default_allocator};
+        gufo_text json = {0};
         gufo_error error = no_error();
         made_folder m;
         gufo_model *model;
@@ -843,13 +842,14 @@ static void test_real(void **state)
         check(model != NULL, "%s", error.message);
         vocab = gufo_vocab_open(model, NULL, &error);
         check(vocab != NULL, "%s", error.message);
-        check_ok(tokenizer_json_write(model, vocab, &json, &error), &error, "%s", names[i]);
+        check_ok(gufo_vocab_export_json(vocab, &(gufo_vocab_source){.model = model}, &json, &error),
+                 &error, "%s", names[i]);
         gufo_vocab_free(vocab);
         gufo_model_free(model);
 
         make_folder(&m, "llama", none);
         write_file(folder_path(&m.place, "tokenizer.json").text, json.data, json.len);
-        buffer_free(&json);
+        gufo_text_free(&json);
         must_read(&m, "spm, hf, bpe");
         check_u64(m.read.import.warning_count, 0, "%s: %s", names[i],
                   m.read.import.warning_count > 0 ? m.read.import.warnings[0] : "");

@@ -6,7 +6,6 @@
 
 #include "gufo/vocab.h"
 #include "text/pretokenizers/pre_rules.h"
-#include "text/export/vocab_export.h"
 
 /* ---- folders with a tokenizer.json ---------------------------------------------------------- */
 
@@ -22,7 +21,7 @@ static json_t *export_shared(const char *name)
 {
     char file[128];
     gufo_error error = no_error();
-    buffer text = {.allocator = &default_allocator};
+    gufo_text text = {0};
     gufo_model *model;
     gufo_vocab *vocab;
     path_text path;
@@ -34,10 +33,11 @@ static json_t *export_shared(const char *name)
     check(model != NULL, "%s: %s", name, error.message);
     vocab = gufo_vocab_open(model, NULL, &error);
     check(vocab != NULL, "%s: %s", name, error.message);
-    check_ok(tokenizer_json_write(model, vocab, &text, &error), &error, "%s", name);
-    json = json_loadb((const char *)text.data, text.len, 0, NULL);
+    check_ok(gufo_vocab_export_json(vocab, &(gufo_vocab_source){.model = model}, &text, &error),
+             &error, "%s", name);
+    json = json_loadb(text.data, text.len, 0, NULL);
     check(json != NULL, "%s", name);
-    buffer_free(&text);
+    gufo_text_free(&text);
     gufo_vocab_free(vocab);
     gufo_model_free(model);
     return json;

@@ -1,8 +1,6 @@
-/* What vocabularies hold: duplicates, lengths, reach; how two differ. */
+/* What vocabularies hold: types, duplicates, lengths, reach. */
 #include "support/allocator.h"
 #include "support/vocab_maker.h"
-
-#include "text/census.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +51,7 @@ static void test_duplicates(void **state)
     gufo_ids ids = {0};
 
     (void)state;
-    check_ok(census_duplicates(vocab, &ids, NULL), NULL, "duplicates");
+    check_ok(gufo_vocab_duplicates(vocab, &ids, NULL), NULL, "duplicates");
     check_ids(&ids, (uint32_t[]){FIRST + 4}, 1, "duplicates");
     gufo_vocab_free(vocab);
 }
@@ -64,38 +62,70 @@ static void test_longest(void **state)
     gufo_ids ids = {0};
 
     (void)state;
-    check_ok(census_longest(vocab, 3, &ids, NULL), NULL, "longest");
+    check_ok(gufo_vocab_longest(vocab, 3, &ids, NULL), NULL, "longest");
     check_ids(&ids, (uint32_t[]){FIRST + 14, FIRST + 16, FIRST + 8}, 3, "longest");
-    check_ok(census_longest(vocab, SIZE_MAX, &ids, NULL), NULL, "longest");
+    check_ok(gufo_vocab_longest(vocab, SIZE_MAX, &ids, NULL), NULL, "longest");
     check_u64(ids.count, 14, "written tokens");
     gufo_ids_free(&ids);
     gufo_vocab_free(vocab);
 }
 
-static void test_reach(void **state)
+static void test_types(void **state)
 {
-    static const struct {
-        uint32_t id;
-        token_reach reach;
-    } expected[] = {
-        {0, REACH_NO_TEXT}, {1, REACH_NO_TEXT},  {3, REACH_ITSELF},  {4, REACH_OTHERS},
-        {5, REACH_ITSELF},  {7, REACH_ITSELF},   {8, REACH_ITSELF},  {9, REACH_ITSELF},
-        {10, REACH_OTHERS}, {11, REACH_ITSELF},  {12, REACH_ITSELF}, {13, REACH_ITSELF},
-        {14, REACH_ITSELF}, {15, REACH_NO_TEXT}, {17, REACH_ITSELF},
-    };
-    gufo_run run = {.threads = 3};
+    static const uint64_t expected[GUFO_TOKEN_TYPE_COUNT] = {0, 13, 1, 2, 1, 1, 256};
+    uint64_t counts[GUFO_TOKEN_TYPE_COUNT];
     gufo_vocab *vocab = open_pieces();
-    uint8_t reach[FIRST + PIECES], alone[FIRST + PIECES];
 
     (void)state;
-    check_ok(census_reach(vocab, NULL, alone, NULL), NULL, "reach");
-    check_ok(census_reach(vocab, &run, reach, NULL), NULL, "reach");
-    assert_memory_equal(reach, alone, sizeof reach);
-    for (size_t i = 0; i < COUNT_OF(expected); i++)
-        check_u64(reach[FIRST + expected[i].id], expected[i].reach, "token %" PRIu32,
-                  expected[i].id);
-    check_u64(reach['A'], REACH_PART, "a byte");
+    gufo_vocab_count_types(vocab, counts);
+    for (int i = 0; i < GUFO_TOKEN_TYPE_COUNT; i++)
+        check_u64(counts[i], expected[i], "%s", gufo_token_type_name(i));
+    assert_string_equal(gufo_token_type_name(4), "user-defined");
+    assert_string_equal(gufo_token_type_name(7), "other");
+    assert_string_equal(gufo_token_type_name(-1), "other");
+    gufo_vocab_free(vocab);
+}
+
+static void test_attributes(void **state)
+{
+    gufo_vocab *vocab = open_pieces();
+    gufo_ids ids = {0};
+
+    (void)state;
+    check_ok(
+        gufo_vocab_tokens_with(vocab, GUFO_TOKEN_CONTROL | GUFO_TOKEN_USER_DEFINED, &ids, NULL),
+        NULL, "control");
+    check_ok(gufo_vocab_tokens_with(vocab, GUFO_TOKEN_UNUSED, &ids, NULL), NULL, "unused");
+    check_ok(gufo_vocab_tokens_with(vocab, 0, &ids, NULL), NULL, "nothing");
+    check_ids(&ids, (uint32_t[]){FIRST + 1, FIRST + 2, FIRST + 14, FIRST + 15}, 4, "attributes");
+    gufo_vocab_free(vocab);
+}
+
+static void check_unreachable(const gufo_vocab *vocab, const gufo_run *run,
+                              const uint32_t *expected, size_t count, uint64_t tested)
+{
+    gufo_ids ids = {0};
+    uint64_t got;
+
+    check_ok(gufo_vocab_unreachable(vocab, run, &ids, &got, NULL), NULL, "reach");
+    check_u64(got, tested, "tested");
+    check_ids(&ids, expected, count, "unreachable");
+}
+
+static void test_reach(void **state)
+{
+    static const uint32_t expected[] = {FIRST + 4, FIRST + 10};
+    const gufo_run run = {.threads = 3}, wrong = {.reserved = {1}};
+    gufo_vocab *vocab = open_pieces();
+    gufo_error error = no_error();
+    gufo_ids ids = {0};
+
+    (void)state;
+    check_unreachable(vocab, NULL, expected, 2, 14);
+    check_unreachable(vocab, &run, expected, 2, 14);
     assert_true(gufo_vocab_describe(vocab).space_prefix);
+    check_status(gufo_vocab_unreachable(vocab, &wrong, &ids, NULL, &error), GUFO_E_ARGUMENT, &error,
+                 "reserved");
     gufo_vocab_free(vocab);
 }
 
@@ -105,14 +135,12 @@ static void test_many(void **state)
     enum { MANY = 7000 };
     token_row *rows = calloc(MANY, sizeof *rows);
     char *names = calloc(MANY, 8);
-    uint8_t *reach = calloc(FIRST + MANY, 1);
-    gufo_run run = {.threads = 4};
+    const gufo_run run = {.threads = 4};
     vocab_maker m = vocab_maker_new("llama");
     gufo_vocab *vocab;
-    size_t itself = 0;
 
     (void)state;
-    assert_true(rows != NULL && names != NULL && reach != NULL);
+    assert_true(rows != NULL && names != NULL);
     for (unsigned i = 0; i < MANY; i++) {
         (void)snprintf(names + 8 * (size_t)i, 8, "%u", i);
         rows[i] = (token_row){names + 8 * (size_t)i, 1, -(float)i};
@@ -120,14 +148,9 @@ static void test_many(void **state)
     vocab_maker_with_bytes(&m, rows, MANY);
     vocab_maker_bool(&m, "add_bos_token", false);
     vocab = open_made(&m);
-    check_ok(census_reach(vocab, &run, reach, NULL), NULL, "reach");
-    for (unsigned i = 0; i < MANY; i++)
-        itself += reach[FIRST + i] == REACH_ITSELF;
-    /* Every number is made of parts that are numbers. */
-    check_u64(itself, MANY, "reached");
-    check_u64(reach['7'], REACH_PART, "a byte");
+    /* Every number is made of parts that are numbers; bytes are not tested. */
+    check_unreachable(vocab, &run, NULL, 0, MANY);
     gufo_vocab_free(vocab);
-    free(reach);
     free(names);
     free(rows);
 }
@@ -139,10 +162,7 @@ static void test_byte_level(void **state)
         {"a", 1, 0},        {"b", 1, 0},        {"ab", 1, 0},           {"ba", 1, 0},
         {"\xc3\x83", 1, 0}, {"\xc4\xa0", 1, 0}, {"<|endoftext|>", 3, 0}};
     static const char *const merges[] = {"a b"};
-    static const uint8_t expected[] = {REACH_ITSELF, REACH_ITSELF, REACH_ITSELF, REACH_OTHERS,
-                                       REACH_PART,   REACH_ITSELF, REACH_NO_TEXT};
     vocab_maker m = vocab_maker_new("gpt2");
-    uint8_t reach[COUNT_OF(rows)];
     gufo_vocab *vocab;
 
     (void)state;
@@ -150,23 +170,39 @@ static void test_byte_level(void **state)
     vocab_maker_texts(&m, "merges", merges, 1);
     vocab_maker_text(&m, "pre", "gpt-2");
     vocab = open_made(&m);
-    check_ok(census_reach(vocab, NULL, reach, NULL), NULL, "reach");
-    assert_memory_equal(reach, expected, sizeof reach);
+    check_unreachable(vocab, NULL, (uint32_t[]){3}, 1, 5);
     gufo_vocab_free(vocab);
 }
 
-static void test_memory(void **state)
+typedef gufo_status listing(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error);
+
+static gufo_status list_special(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error)
+{
+    return gufo_vocab_tokens_with(vocab, GUFO_TOKEN_CONTROL, out, error);
+}
+
+static gufo_status list_longest(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error)
+{
+    return gufo_vocab_longest(vocab, 3, out, error);
+}
+
+static gufo_status list_unreachable(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error)
+{
+    return gufo_vocab_unreachable(vocab, NULL, out, NULL, error);
+}
+
+/* Without memory a list is as it was. */
+static void fail_listing(listing *list)
 {
     gufo_status status = GUFO_E_MEMORY;
     gufo_allocator allocator;
     counter c;
 
-    (void)state;
     for (size_t at = 1; status == GUFO_E_MEMORY; at++) {
         vocab_maker m = vocab_maker_new("llama");
-        uint8_t reach[FIRST + PIECES];
+        gufo_ids ids = {.allocator = &allocator};
+        gufo_error error = no_error();
         gufo_vocab *vocab;
-        gufo_error error;
 
         counter_init(&c);
         allocator = counter_allocator(&c);
@@ -174,86 +210,33 @@ static void test_memory(void **state)
         vocab = vocab_maker_open(&m, &(gufo_vocab_options){.allocator = &allocator}, &error);
         assert_non_null(vocab);
         c.fail_at = c.calls + at;
-        status = census_reach(vocab, NULL, reach, &error);
+        status = list(vocab, &ids, &error);
         check(status == GUFO_OK || status == GUFO_E_MEMORY, "%s", error.message);
+        check((ids.count > 0) == (status == GUFO_OK), "%zu ids", ids.count);
+        gufo_ids_free(&ids);
         gufo_vocab_free(vocab);
         check_u64(c.in_use, 0, "left");
         assert_true(at < 1000);
     }
 }
 
-/* ---- differences ---------------------------------------------------------------------------- */
-
-typedef struct taken {
-    token_difference list[16];
-    size_t count;
-} taken;
-
-static void take(void *context, const token_difference *difference)
+static void test_memory(void **state)
 {
-    taken *t = context;
-
-    assert_true(t->count < COUNT_OF(t->list));
-    t->list[t->count++] = *difference;
-}
-
-static void check_same(const gufo_vocab *vocab)
-{
-    taken t = {.count = 0};
-
-    census_compare(vocab, vocab, take, &t);
-    check_u64(t.count, 0, "differences from itself");
-}
-
-static void check_id(uint32_t got, uint32_t expected)
-{
-    check_u64(got, expected == GUFO_NO_TOKEN ? expected : FIRST + expected, "id");
-}
-
-static void test_differences(void **state)
-{
-    static const token_row first[] = {{"<unk>", 2, 0}, {"<s>", 3, 0}, {"</s>", 3, 0}, {"a", 1, -1},
-                                      {"b", 1, -2},    {"c", 1, -3},  {"d", 1, -4},   {"a", 1, -1}},
-                           second[] = {{"<unk>", 2, 0}, {"<s>", 3, 0}, {"</s>", 3, 0},
-                                       {"a", 1, -1},    {"c", 1, -3},  {"d", 4, -5},
-                                       {"e", 1, -6},    {"a", 1, -1}};
-    static const token_difference expected[] = {
-        {CHANGE_REMOVED, 4, GUFO_NO_TOKEN},
-        {CHANGE_MOVED, 5, 4},
-        {CHANGE_MOVED, 6, 5},
-        {CHANGE_TYPE, 6, 5},
-        {CHANGE_SCORE, 6, 5},
-        {CHANGE_ADDED, GUFO_NO_TOKEN, 6},
-    };
-    vocab_maker a = vocab_maker_new("llama"), b = vocab_maker_new("llama");
-    gufo_vocab *left, *right;
-    taken t = {.count = 0};
+    static listing *const listings[] = {gufo_vocab_duplicates, list_special, list_longest,
+                                        list_unreachable};
 
     (void)state;
-    vocab_maker_with_bytes(&a, first, COUNT_OF(first));
-    vocab_maker_with_bytes(&b, second, COUNT_OF(second));
-    left = open_made(&a);
-    right = open_made(&b);
-    check_same(left);
-    check_same(right);
-    census_compare(left, right, take, &t);
-    check_u64(t.count, COUNT_OF(expected), "differences");
-    for (size_t i = 0; i < COUNT_OF(expected); i++) {
-        check_u64(t.list[i].change, expected[i].change, "change %zu", i);
-        check_id(t.list[i].first, expected[i].first);
-        check_id(t.list[i].second, expected[i].second);
-    }
-    gufo_vocab_free(left);
-    gufo_vocab_free(right);
+    for (size_t i = 0; i < COUNT_OF(listings); i++)
+        fail_listing(listings[i]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_duplicates),  cmocka_unit_test(test_longest),
-        cmocka_unit_test(test_reach),       cmocka_unit_test(test_many),
-        cmocka_unit_test(test_byte_level),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_duplicates), cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_types),      cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_reach),      cmocka_unit_test(test_many),
+        cmocka_unit_test(test_byte_level), cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,15 +2,12 @@
 #include "support/allocator.h"
 #include "support/vocab_maker.h"
 
-#include "base/memory.h"
-#include "text/export/vocab_export.h"
-
 #include <string.h>
 
 #define WORD "\xe2\x96\x81"
 
 /* What the vocabulary of a made model becomes. */
-static gufo_status write_model(vocab_maker *m, const gufo_allocator *allocator, buffer *out,
+static gufo_status write_model(vocab_maker *m, const gufo_allocator *allocator, gufo_text *out,
                                gufo_error *error)
 {
     gufo_model *model = vocab_maker_model(m);
@@ -23,7 +20,7 @@ static gufo_status write_model(vocab_maker *m, const gufo_allocator *allocator, 
         gufo_model_free(model);
         return error->code;
     }
-    status = tokenizer_json_write(model, vocab, out, error);
+    status = gufo_vocab_export_json(vocab, &(gufo_vocab_source){.model = model}, out, error);
     gufo_vocab_free(vocab);
     gufo_model_free(model);
     return status;
@@ -44,13 +41,13 @@ static gufo_ids encode(const gufo_vocab *vocab, const char *text)
 /* The original's rules give the ids that the keys give. */
 static void check_round_trip(vocab_maker *m, const char *const *texts)
 {
-    buffer json = {.allocator = &default_allocator};
+    gufo_text json = {0};
     gufo_error error = no_error();
     gufo_vocab *keys, *original;
 
     check_ok(write_model(m, NULL, &json, &error), &error, "written");
-    original = gufo_vocab_open_json((gufo_str){(const char *)json.data, json.len},
-                                    (gufo_str){"", 0}, NULL, &error);
+    original =
+        gufo_vocab_open_json((gufo_str){json.data, json.len}, (gufo_str){"", 0}, NULL, &error);
     check(original != NULL, "%s", error.message);
     keys = vocab_maker_open(m, NULL, &error);
     check(keys != NULL, "%s", error.message);
@@ -65,7 +62,7 @@ static void check_round_trip(vocab_maker *m, const char *const *texts)
     }
     gufo_vocab_free(keys);
     gufo_vocab_free(original);
-    buffer_free(&json);
+    gufo_text_free(&json);
 }
 
 /* ---- models --------------------------------------------------------------------------------- */
@@ -145,18 +142,17 @@ static void test_pieces(void **state)
     static const token_row rows[] = {{"<s>", 3, 0}, {"a", 1, -9},   {"b", 1, -8},
                                      {"ab", 1, -2}, {"aba", 1, -1}, {"ba", 1, -3}};
     vocab_maker m = vocab_maker_new("llama");
-    buffer json = {.allocator = &default_allocator};
+    gufo_text json = {0};
     gufo_error error = no_error();
 
     (void)state;
     vocab_maker_with_bytes(&m, rows, COUNT_OF(rows));
     check_ok(write_model(&m, NULL, &json, &error), &error, "written");
-    assert_non_null(buffer_extend(&json, 1));
-    json.data[json.len - 1] = '\0';
+    json.data[json.len - 1] = '\0'; /* behind the last line */
     /* The token with the highest score first, and of one token by the ids of its parts. */
-    assert_non_null(strstr((const char *)json.data, "\"merges\": [\n      \"a ba\",\n      \"ab "
-                                                    "a\",\n      \"a b\",\n      \"b a\"\n    ]"));
-    buffer_free(&json);
+    assert_non_null(strstr(json.data, "\"merges\": [\n      \"a ba\",\n      \"ab "
+                                      "a\",\n      \"a b\",\n      \"b a\"\n    ]"));
+    gufo_text_free(&json);
     builder_free(&m.b);
 }
 
@@ -164,12 +160,12 @@ static void test_pieces(void **state)
 
 static void check_refused(vocab_maker *m, gufo_status status, const char *part)
 {
-    buffer json = {.allocator = &default_allocator};
+    gufo_text json = {0};
     gufo_error error = no_error();
 
     check_status(write_model(m, NULL, &json, &error), status, &error, "%s", part);
     check(strstr(error.message, part) != NULL, "%s: %s", part, error.message);
-    buffer_free(&json);
+    gufo_text_free(&json);
     builder_free(&m->b);
 }
 
@@ -209,7 +205,7 @@ static void test_memory(void **state)
     (void)state;
     for (size_t at = 1; status == GUFO_E_MEMORY; at++) {
         vocab_maker m = make_byte_level("qwen2");
-        buffer json = {.allocator = &allocator};
+        gufo_text json = {.allocator = &allocator};
         gufo_error error = no_error();
 
         counter_init(&c);
@@ -217,7 +213,7 @@ static void test_memory(void **state)
         allocator = counter_allocator(&c);
         status = write_model(&m, &allocator, &json, &error);
         check(status == GUFO_OK || status == GUFO_E_MEMORY, "%s", error.message);
-        buffer_free(&json);
+        gufo_text_free(&json);
         builder_free(&m.b);
         check_u64(c.in_use, 0, "left");
         assert_true(at < 1000);
@@ -228,15 +224,15 @@ static void test_memory(void **state)
 
 static void check_list(vocab_maker *m, const char *expected)
 {
-    buffer list = {.allocator = &default_allocator};
+    gufo_text list = {0};
     gufo_error error = no_error();
     gufo_vocab *vocab = vocab_maker_open(m, NULL, &error);
 
     if (vocab == NULL)
         fail_msg("%s", error.message);
-    check_ok(vocab_txt_write(vocab, &list, &error), &error, "list");
-    check_view(((gufo_str){(const char *)list.data, list.len}), gufo_str_of(expected), "list");
-    buffer_free(&list);
+    check_ok(gufo_vocab_export_txt(vocab, &list, &error), &error, "list");
+    check_view(((gufo_str){list.data, list.len}), gufo_str_of(expected), "list");
+    gufo_text_free(&list);
     gufo_vocab_free(vocab);
 }
 

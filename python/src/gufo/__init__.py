@@ -61,7 +61,7 @@ _OWN = {
     "writing": "write",
     "importance": "Imatrix imatrix",
     "hashes": "Hashes Verdict Verification hash verify",
-    "text": "Token Tokenizer Tokens tokenizer",
+    "text": "Census Token TokenDiff Tokenizer TokenizerDiff Tokens tokenizer",
     "estimates": "Estimate EstimateDevice estimate",
     "found": "Found find",
     "differences": "Diff EntryDiff TensorDiff ValuesDiff diff",

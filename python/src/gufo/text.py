@@ -13,13 +13,14 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Union, overload
 
 from gufo import _core
 from gufo import models
 from gufo.models import Model, Path
 
-__all__ = ["Token", "Tokenizer", "Tokens", "tokenizer"]
+__all__ = ["Census", "Token", "TokenDiff", "Tokenizer", "TokenizerDiff", "Tokens", "tokenizer"]
 
 ADD_SPECIAL, PARSE_SPECIAL, SPANS = 1, 2, 4  # gufo_tokenize_flags
 SKIP_SPECIAL, REMOVE_SPECIAL = 1, 2  # gufo_detokenize_flags
@@ -100,6 +101,67 @@ def in_characters(text: str, encoded: bytes, spans: Any) -> list[tuple[int, int]
         inside = np.append(~starts, False)
         spans = np.stack((before[spans[:, 0]] - inside[spans[:, 0]], before[spans[:, 1]]), axis=1)
     return [(begin, end) for begin, end in spans.tolist()]
+
+
+@dataclass(frozen=True)
+class Census:
+    """What a vocabulary holds.  `Tokenizer.census` makes it.
+
+    >>> tokenizer.census(longest=1).types
+    {'normal': 6, 'unknown': 1, 'control': 2, 'byte': 256}
+    """
+
+    #: How many tokens have each type.
+    types: dict[str, int]
+    #: Ids of tokens that are written in texts, first those that give the most bytes.
+    longest: list[int]
+    #: Ids of tokens whose text a later token has, too.
+    duplicates: list[int]
+    #: Ids of tokens that no text gives: their own text becomes other tokens.
+    unreachable: list[int]
+    #: How many tokens have a text of their own, which may give them.
+    tested: int
+
+
+class TokenDiff(NamedTuple):
+    """A token that differs.
+
+    >>> tokenizer.compare(gufo.tokenizer(words)).tokens[0].change
+    'removed'
+    """
+
+    #: "removed", "added", "moved" (it has another id), "type", "score"
+    change: str
+    text: str
+    #: Ids; None where there is no such token.
+    a: int | None
+    b: int | None
+
+
+@dataclass(frozen=True)
+class TokenizerDiff:
+    """How two tokenizers differ.  `Tokenizer.compare` makes it.
+
+    >>> tokenizer.compare(tokenizer).same
+    True
+    """
+
+    #: The values of each setting that differs: "model", "pre-tokenizer", "bos" ...
+    settings: dict[str, tuple[str, str]]
+    tokens: list[TokenDiff]
+    #: How many merges both have.
+    merges: tuple[int, int]
+    #: The rank of the first merge that differs; None if all are equal.
+    first_merge: int | None
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs.
+
+        >>> tokenizer.compare(gufo.tokenizer(words)).same
+        False
+        """
+        return not self.settings and not self.tokens and self.first_merge is None
 
 
 class Decoder:
@@ -259,6 +321,47 @@ class Tokenizer:
         """
         return Decoder(self._core.decoder(SKIP_SPECIAL if skip_special else 0))
 
+    # -- the whole vocabulary
+
+    def census(self, *, longest: int = 10, threads: int = 1) -> Census:
+        """Counts what the vocabulary holds, and lists tokens that deserve a look.
+
+        >>> census = tokenizer.census(longest=2)
+        >>> [tokenizer.token(id).text for id in census.longest], len(census.unreachable), census.tested
+        (['\u2581ab', 'ab'], 0, 6)
+        """
+        return Census(*self._core.census(longest, threads))
+
+    def compare(self, other: Tokenizer) -> TokenizerDiff:
+        """How another tokenizer differs: settings, tokens, merges.
+
+        >>> diff = tokenizer.compare(gufo.tokenizer(words))
+        >>> diff.settings["model"], len(diff.tokens)
+        (('llama', 'huggingface'), 523)
+        """
+        settings, tokens, merges, first = self._core.compare(other._core)
+        return TokenizerDiff(
+            settings,
+            [self._difference(other, *row) for row in tokens],
+            merges,
+            first if first >= 0 else None,
+        )
+
+    def _difference(self, other: Tokenizer, change: str, a: int, b: int) -> TokenDiff:
+        text = self.token(a).text if a >= 0 else other.token(b).text
+        return TokenDiff(change, text, a if a >= 0 else None, b if b >= 0 else None)
+
+    def export(self, path: Path, *, replace: bool = False) -> None:
+        """Writes the vocabulary in the form of other programs: a name that ends with .txt is a list of
+        tokens, as vocab.txt; any other is a tokenizer.json of Hugging Face's tokenizers.
+
+        >>> tokenizer.export(folder / "tokenizer.json")
+        >>> gufo.tokenizer(folder).encode("ab a") == tokenizer.encode("ab a")
+        True
+        """
+        name = os.fsencode(path)
+        self._core.export(name, name.endswith(b".txt"), replace)
+
     # -- chat
 
     @overload
@@ -382,5 +485,5 @@ def tokenizer(
     options = {"flags": ORIGINAL if original else 0, "tokenizer": RULES.index(rules), "pre": pre}
     if isinstance(source, Model):
         return Tokenizer(_core.vocab(source.core, options), templates_of(source))
-    with models.open(source, metadata_only=True) as model:
-        return Tokenizer(_core.vocab(model.core, options), templates_of(model))
+    model = models.open(source, metadata_only=True)  # it stays open for `compare` and `export`
+    return Tokenizer(_core.vocab(model.core, options), templates_of(model))

@@ -3,16 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/text.h"
 #include "cli/text/blocks.h"
 #include "cli/text/vocab.h"
 #include "cli/text/vocab_open.h"
-#include "text/census.h"
-#include "text/export/vocab_export.h"
-#include "text/vocabulary/ids.h"
 
 static const char *const forms[] = {"tokenizer.json", "vocab.txt", NULL};
 
@@ -63,47 +59,25 @@ static int check_arguments(const vocab_options *o)
 
 enum { LONGEST = 10 };
 
-static gufo_status count_reach(vocab_report *r, gufo_error *error)
-{
-    uint8_t *reach = calloc(r->facts.size, 1);
-    gufo_status status;
-
-    if (reach == NULL)
-        return GUFO_E_MEMORY;
-    status = census_reach(r->vocab, &r->options->run, reach, error);
-    for (uint32_t id = 0; status == GUFO_OK && id < r->facts.size; id++) {
-        r->tested += reach[id] == REACH_ITSELF || reach[id] == REACH_OTHERS;
-        if (reach[id] == REACH_OTHERS)
-            status = ids_add(&r->unreachable, id) ? GUFO_OK : GUFO_E_MEMORY;
-    }
-    free(reach);
-    return status;
-}
-
-static void count_types(vocab_report *r)
-{
-    gufo_token token;
-
-    for (uint32_t id = 0; gufo_vocab_token(r->vocab, id, &token); id++)
-        r->types[token.type > 0 && token.type < VOCAB_TYPES ? token.type : 0]++;
-}
-
 static int count(vocab_report *r)
 {
-    vocab_listed listed = r->options->listed;
+    const uint32_t special = GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN | GUFO_TOKEN_USER_DEFINED;
+    const vocab_listed listed = r->options->listed;
+    const gufo_vocab *vocab = r->vocab;
     gufo_status status = GUFO_OK;
     gufo_error error = {.code = GUFO_OK};
 
-    count_types(r);
+    gufo_vocab_count_types(vocab, r->types);
+    if (listed == LISTED_SPECIAL)
+        status = gufo_vocab_tokens_with(vocab, special, &r->special, &error);
     if (listed == LISTED_NONE || listed == LISTED_DUPLICATES)
-        status = census_duplicates(r->vocab, &r->duplicates, &error);
+        status = gufo_vocab_duplicates(vocab, &r->duplicates, &error);
     if (status == GUFO_OK && (listed == LISTED_NONE || listed == LISTED_LONGEST))
-        status = census_longest(r->vocab, listed == LISTED_NONE ? LONGEST : SIZE_MAX, &r->longest,
-                                &error);
+        status = gufo_vocab_longest(vocab, listed == LISTED_NONE ? LONGEST : SIZE_MAX, &r->longest,
+                                    &error);
     if (status == GUFO_OK && (listed == LISTED_NONE || listed == LISTED_UNREACHABLE))
-        status = count_reach(r, &error);
-    if (status == GUFO_E_MEMORY)
-        return report_memory(r->path);
+        status =
+            gufo_vocab_unreachable(vocab, &r->options->run, &r->unreachable, &r->tested, &error);
     return status == GUFO_OK ? CODE_OK : report_error(r->path, &error);
 }
 
@@ -139,9 +113,9 @@ static int count_text(vocab_report *r)
 
 /* ---- --export: the form of another program -------------------------------------------------- */
 
-static int save(const input *in, const char *path, const buffer *bytes, bool force)
+static int save(const vocab_input *v, const char *path, const gufo_text *bytes, bool force)
 {
-    gufo_str text = {bytes->len > 0 ? (const char *)bytes->data : "", bytes->len};
+    const gufo_str text = {bytes->len > 0 ? bytes->data : "", bytes->len};
     gufo_guard guard;
     int code;
 
@@ -149,29 +123,29 @@ static int save(const input *in, const char *path, const buffer *bytes, bool for
         text_put_result(text, TEXT_LINES);
         return CODE_OK;
     }
-    if (!input_guard(in, &guard))
+    if (!input_guard(&v->in, &guard))
         return CODE_FAILED;
     code = save_bytes(path, text, force, &guard);
     gufo_guard_free(&guard);
     return code;
 }
 
-static int export(const input *in, const gufo_vocab *vocab, const vocab_options *options)
+static int export(const vocab_input *v, const vocab_options *options)
 {
     const char *path = options->base.output != NULL ? options->base.output
                                                     : forms[options->form - EXPORT_TOKENIZER_JSON];
-    buffer bytes = {.allocator = &default_allocator};
+    gufo_text text = {0};
     gufo_status status;
     gufo_error error;
     int code;
 
     if (options->form == EXPORT_TOKENIZER_JSON)
-        status = tokenizer_json_write(in->model, vocab, &bytes, &error);
+        status = gufo_vocab_export_json(v->vocab, &v->source, &text, &error);
     else
-        status = vocab_txt_write(vocab, &bytes, &error);
-    code = status == GUFO_OK ? save(in, path, &bytes, options->base.shared->force)
-                             : report_error(in->path, &error);
-    buffer_free(&bytes);
+        status = gufo_vocab_export_txt(v->vocab, &text, &error);
+    code = status == GUFO_OK ? save(v, path, &text, options->base.shared->force)
+                             : report_error(v->in.path, &error);
+    gufo_text_free(&text);
     return code;
 }
 
@@ -186,9 +160,10 @@ static int report(const gufo_vocab *vocab, const vocab_options *options, const c
     if (code == CODE_OK && options->text != NULL)
         code = count_text(&r);
     if (code == CODE_OK && options->listed != LISTED_NONE)
-        code = vocab_list(&r);
+        vocab_list(&r);
     else if (code == CODE_OK)
         vocab_facts(&r);
+    gufo_ids_free(&r.special);
     gufo_ids_free(&r.longest);
     gufo_ids_free(&r.duplicates);
     gufo_ids_free(&r.unreachable);
@@ -198,17 +173,14 @@ static int report(const gufo_vocab *vocab, const vocab_options *options, const c
 static int look(const vocab_options *options)
 {
     const char *path = options->base.shared->args[0];
-    gufo_vocab *vocab;
-    input in;
-    int code = vocab_open_model(path, &options->how, &in, &vocab);
+    vocab_input v;
+    int code = vocab_open_input(&v, path, &options->how);
 
-    if (code == CODE_OK)
-        vocab_report_warnings(path, vocab);
-    if (code == CODE_OK)
-        code = options->form != EXPORT_NONE ? export(&in, vocab, options)
-                                            : report(vocab, options, path);
-    gufo_vocab_free(vocab);
-    input_close(&in);
+    if (code == CODE_OK) {
+        vocab_report_warnings(path, v.vocab);
+        code = options->form != EXPORT_NONE ? export(&v, options) : report(v.vocab, options, path);
+    }
+    vocab_close_input(&v);
     return code;
 }
 

@@ -29,28 +29,25 @@ typedef struct vocab_options {
     gufo_vocab_options how; /* what of these is for opening */
 } vocab_options;
 
-#define VOCAB_TYPES 7 /* rows of the types of a file, from 1; 0 is any other number */
-
 typedef struct vocab_report {
     const vocab_options *options;
     const char *path;
     const gufo_vocab *vocab;
     gufo_vocab_facts facts;
-    uint64_t types[VOCAB_TYPES];
-    gufo_ids longest, duplicates, unreachable;
+    uint64_t types[GUFO_TOKEN_TYPE_COUNT];
+    gufo_ids special, longest, duplicates, unreachable;
     uint64_t tested;                  /* tokens with a text of their own */
     uint64_t text_bytes, text_tokens; /* of --text */
 } vocab_report;
 
 /* ---- vocab_report.c ------------------------------------------------------------------------- */
 
-/* Facts about the vocabulary, or with --list tokens; the exit code. */
+/* Facts about the vocabulary, or with --list tokens. */
 void vocab_facts(const vocab_report *r);
-int vocab_list(const vocab_report *r);
+void vocab_list(const vocab_report *r);
 
 /* The names of what is listed; the last is NULL. */
 extern const char *const vocab_lists[];
-const char *vocab_type_name(int32_t type);
 /* What a token gives, or, if that is nothing, its text; in quotes.  It lives until the next call with
  * the same `room`. */
 gufo_str vocab_quoted(const gufo_vocab *vocab, uint32_t id, gufo_text *room);

@@ -8,7 +8,6 @@
 #include "cli/core/files/path.h"
 #include "cli/core/terminal/report.h"
 #include "gufo/import.h"
-#include "text/formats/source.h"
 
 const char *const vocab_tokenizers[] = {"ggml", "huggingface", "rwkv", NULL};
 
@@ -33,46 +32,25 @@ static int report_file(const char *path, const gufo_error *error)
     return code;
 }
 
-/* A model with this tokenizer.json, and nothing else; NULL after a report. */
-static gufo_model *make_model(const char *path, gufo_str json)
-{
-    gufo_error error = {.code = GUFO_E_MEMORY};
-    gufo_document *document = gufo_document_new(NULL, &error);
-    gufo_model *model = NULL;
-
-    if (document != NULL &&
-        gufo_document_set_str(document, "tokenizer.huggingface.json", json, &error) != GUFO_OK)
-        gufo_document_free(document);
-    else if (document != NULL)
-        model = source_of_document(document, NULL, &error);
-    if (model == NULL)
-        (void)report_error(path, &error);
-    return model;
-}
-
 /* By the rules of a tokenizer.json. */
-static gufo_vocab *open_own(const char *path, const gufo_vocab_options *options, input *in,
-                            int *code)
+static int open_own(vocab_input *v, const char *path, const gufo_vocab_options *options)
 {
-    gufo_text json = {0}, config = {0};
-    gufo_vocab *vocab = NULL;
+    gufo_text config = {0};
     gufo_error error;
+    int code = CODE_OK;
 
-    if (gufo_import_tokenizer(path, &json, &config, &error) != GUFO_OK) {
-        *code = report_refusal(path, &error);
+    v->in.path = path;
+    if (gufo_import_tokenizer(path, &v->json, &config, &error) != GUFO_OK) {
+        code = report_refusal(path, &error);
     } else {
-        vocab = gufo_vocab_open_json((gufo_str){json.data, json.len},
-                                     (gufo_str){config.data, config.len}, options, &error);
-        if (vocab == NULL)
-            *code = report_file(path, &error);
+        v->source.json = (gufo_str){v->json.data, v->json.len};
+        v->vocab = gufo_vocab_open_json(v->source.json, (gufo_str){config.data, config.len},
+                                        options, &error);
+        if (v->vocab == NULL)
+            code = report_file(path, &error);
     }
-    if (vocab != NULL && in != NULL) {
-        *in = (input){path, make_model(path, (gufo_str){json.data, json.len})};
-        *code = in->model != NULL ? CODE_OK : CODE_FAILED;
-    }
-    gufo_text_free(&json);
     gufo_text_free(&config);
-    return vocab;
+    return code;
 }
 
 static bool has_own(const char *path, uint32_t tokenizer)
@@ -81,42 +59,39 @@ static bool has_own(const char *path, uint32_t tokenizer)
            !path_is_standard(path) && gufo_import_has_tokenizer(path);
 }
 
-static gufo_vocab *open_keys(const char *path, const gufo_vocab_options *options, input *in,
-                             int *code)
+static int open_keys(vocab_input *v, const char *path, const gufo_vocab_options *options)
 {
-    gufo_vocab *vocab;
+    int code = input_open(&v->in, path, &(input_options){0});
     gufo_error error;
 
-    *code = input_open(in, path, &(input_options){0});
-    if (*code != CODE_OK)
-        return NULL;
-    vocab = gufo_vocab_open(in->model, options, &error);
-    if (vocab == NULL)
-        *code = report_refusal(path, &error);
-    return vocab;
+    if (code != CODE_OK)
+        return code;
+    v->source.model = v->in.model;
+    v->vocab = gufo_vocab_open(v->in.model, options, &error);
+    return v->vocab != NULL ? CODE_OK : report_refusal(path, &error);
 }
 
-int vocab_open_model(const char *path, const gufo_vocab_options *options, input *in,
-                     gufo_vocab **vocab)
+int vocab_open_input(vocab_input *v, const char *path, const gufo_vocab_options *options)
 {
-    int code = CODE_OK;
+    *v = (vocab_input){.vocab = NULL};
+    return (has_own(path, options->tokenizer) ? open_own : open_keys)(v, path, options);
+}
 
-    *in = (input){.model = NULL};
-    *vocab = (has_own(path, options->tokenizer) ? open_own : open_keys)(path, options, in, &code);
-    return code;
+void vocab_close_input(vocab_input *v)
+{
+    gufo_vocab_free(v->vocab);
+    gufo_text_free(&v->json);
+    input_close(&v->in);
 }
 
 int vocab_open(const char *path, const gufo_vocab_options *options, gufo_vocab **vocab)
 {
-    int code = CODE_OK;
-    input in;
+    vocab_input v;
+    int code = vocab_open_input(&v, path, options);
 
-    if (has_own(path, options->tokenizer)) {
-        *vocab = open_own(path, options, NULL, &code);
-    } else {
-        *vocab = open_keys(path, options, &in, &code);
-        input_close(&in);
-    }
+    *vocab = v.vocab;
+    v.vocab = NULL;
+    vocab_close_input(&v);
     if (*vocab != NULL)
         vocab_report_warnings(path, *vocab);
     return code;

@@ -21,10 +21,18 @@ extern const char *const vocab_tokenizers[];
 /* Reads the vocabulary of the model at `path`, and reports what is assumed about it.  Returns the exit
  * code. */
 int vocab_open(const char *path, const gufo_vocab_options *options, gufo_vocab **vocab);
-/* The same, without the assumptions, and with the model: of a tokenizer.json, one that has its text alone.
- * Both are to be closed in any case. */
-int vocab_open_model(const char *path, const gufo_vocab_options *options, input *in,
-                     gufo_vocab **vocab);
 void vocab_report_warnings(const char *path, const gufo_vocab *vocab);
+
+/* A vocabulary, and what it was opened from. */
+typedef struct vocab_input {
+    input in;       /* without a model: */
+    gufo_text json; /* a tokenizer.json */
+    gufo_vocab *vocab;
+    gufo_vocab_source source; /* of these */
+} vocab_input;
+
+/* Reads the vocabulary of the model at `path`.  Returns the exit code; `in` is to be closed in any case. */
+int vocab_open_input(vocab_input *in, const char *path, const gufo_vocab_options *options);
+void vocab_close_input(vocab_input *in);
 
 #endif

@@ -25,20 +25,11 @@
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/number.h"
 #include "cli/text/vocab.h"
-#include "text/vocabulary/ids.h"
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
 const char *const vocab_lists[] = {"tokens",     "special",     "longest",
                                    "duplicates", "unreachable", NULL};
-
-const char *vocab_type_name(int32_t type)
-{
-    static const char *const names[VOCAB_TYPES] = {"other",        "normal", "unknown", "control",
-                                                   "user-defined", "unused", "byte"};
-
-    return names[type > 0 && type < VOCAB_TYPES ? type : 0];
-}
 
 gufo_str vocab_quoted(const gufo_vocab *vocab, uint32_t id, gufo_text *room)
 {
@@ -136,7 +127,7 @@ static bool make_token(const void *context, uint64_t index, void *record)
         return false;
     row->id = l->ids != NULL ? l->ids->ids[index] : (uint32_t)index;
     (void)gufo_vocab_token(r->vocab, row->id, &row->token);
-    row->type = vocab_type_name(row->token.type);
+    row->type = gufo_token_type_name(row->token.type);
     row->ends_generation = (row->token.attributes & GUFO_TOKEN_END) != 0;
     row->same_as = gufo_vocab_find(r->vocab, row->token.text);
     row->is_same = row->same_as != row->id && row->same_as != GUFO_NO_TOKEN;
@@ -171,39 +162,24 @@ static void write_tokens(const vocab_report *r, const record_list *list)
     json_end_document(&j);
 }
 
-static int find_special(const vocab_report *r, gufo_ids *ids)
-{
-    const uint32_t bits = GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN | GUFO_TOKEN_USER_DEFINED;
-    gufo_token token;
-
-    for (uint32_t id = 0; gufo_vocab_token(r->vocab, id, &token); id++)
-        if ((token.attributes & bits) != 0 && !ids_add(ids, id))
-            return report_memory(r->path);
-    return CODE_OK;
-}
-
-int vocab_list(const vocab_report *r)
+void vocab_list(const vocab_report *r)
 {
     vocab_listed listed = r->options->listed;
     gufo_text quoted = {0}, piece = {0};
-    gufo_ids special = {0};
-    const gufo_ids *ids = listed == LISTED_SPECIAL       ? &special
+    const gufo_ids *ids = listed == LISTED_SPECIAL       ? &r->special
                           : listed == LISTED_LONGEST     ? &r->longest
                           : listed == LISTED_DUPLICATES  ? &r->duplicates
                           : listed == LISTED_UNREACHABLE ? &r->unreachable
                                                          : NULL;
     const listing l = {r, ids, &quoted, &piece};
     const record_list list = {.make = make_token, .context = &l};
-    int code = listed == LISTED_SPECIAL ? find_special(r, &special) : CODE_OK;
 
-    if (code == CODE_OK && r->options->base.shared->json)
+    if (r->options->base.shared->json)
         write_tokens(r, &list);
-    else if (code == CODE_OK && (ids == NULL || ids->count > 0))
+    else if (ids == NULL || ids->count > 0)
         print_tokens(r, &list);
-    gufo_ids_free(&special);
     gufo_text_free(&quoted);
     gufo_text_free(&piece);
-    return code;
 }
 
 /* ---- facts, as JSON ------------------------------------------------------------------------- */
@@ -237,7 +213,7 @@ static const record_type text_type = RECORD_OF(text_row, text_fields, 0);
 
 typedef struct result {
     gufo_vocab_facts facts;
-    uint64_t types[VOCAB_TYPES];
+    uint64_t types[GUFO_TOKEN_TYPE_COUNT];
     record_list special, longest, duplicates, unreachable, warnings;
     bool has_text;
     text_row text;
@@ -336,10 +312,10 @@ static void put_types(const vocab_report *r)
     char text[512] = "";
     size_t len = 0;
 
-    for (int type = 0; type < VOCAB_TYPES; type++)
+    for (int type = 0; type < GUFO_TOKEN_TYPE_COUNT; type++)
         if (r->types[type] > 0)
             len += (size_t)snprintf(text + len, sizeof text - len, "%s %s %s", len > 0 ? "," : ":",
-                                    human_grouped(r->types[type]).text, vocab_type_name(type));
+                                    human_grouped(r->types[type]).text, gufo_token_type_name(type));
     put_value("tokens", "%s%s", human_grouped(r->facts.size).text, text);
 }
 

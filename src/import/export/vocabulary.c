@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "codec/half.h"
 #include "gufo/schema.h"
+#include "gufo/vocab.h"
 #include "import/export/parts.h"
-#include "text/export/vocab_export.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -262,13 +262,16 @@ static gufo_status write_unigram(const gufo_model *model, const model_tokens *to
 static gufo_status write_json(const gufo_model *model, const model_tokens *tokens, buffer *out,
                               gufo_error *error)
 {
+    const gufo_vocab_source source = {.model = model};
     gufo_vocab *vocab = gufo_vocab_open(model, NULL, error);
-    gufo_status status = vocab != NULL   ? tokenizer_json_write(model, vocab, out, error)
+    gufo_text text = {0};
+    gufo_status status = vocab != NULL   ? gufo_vocab_export_json(vocab, &source, &text, error)
                          : error != NULL ? error->code
                                          : GUFO_E_MEMORY;
 
     (void)tokens;
     gufo_vocab_free(vocab);
+    *out = (buffer){(uint8_t *)text.data, text.len, text.room, &default_allocator};
     return status;
 }
 

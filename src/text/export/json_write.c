@@ -7,9 +7,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "text/export/json_writing.h"
-#include "text/export/vocab_export.h"
 #include "text/formats/source.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -154,7 +154,7 @@ static json_t *make_post_processor(const json_export *e)
 
 static int take_bytes(const char *bytes, size_t size, void *context)
 {
-    return buffer_append(context, bytes, size) ? 0 : -1;
+    return text_add(context, bytes, size) ? 0 : -1;
 }
 
 static const struct {
@@ -176,7 +176,7 @@ static gufo_status make_model(json_export *e)
                   e->vocab->model);
 }
 
-static gufo_status write_all(json_export *e, buffer *out)
+static gufo_status write_all(json_export *e, gufo_text *out)
 {
     json_t *post = make_post_processor(e);
     json_t *root;
@@ -194,25 +194,21 @@ static gufo_status write_all(json_export *e, buffer *out)
     return status;
 }
 
-/* The text that the vocabulary was read from. */
-static gufo_status copy_text(const gufo_model *model, buffer *out, gufo_error *error)
+/* The text that the vocabulary was opened from. */
+static gufo_status copy_text(const gufo_vocab_source *source, gufo_text *out, gufo_error *error)
 {
     gufo_str text;
-    gufo_status status = source_text(model, "tokenizer.huggingface.json", &text, error);
+    gufo_status status = source_json(source, &text, error);
 
-    return status != GUFO_OK || buffer_append(out, text.data, text.len) ? status
-                                                                        : fail_memory(error);
+    return status != GUFO_OK || text_add(out, text.data, text.len) ? status : fail_memory(error);
 }
 
-gufo_status tokenizer_json_write(const gufo_model *model, const gufo_vocab *vocab, buffer *out,
-                                 gufo_error *error)
+static gufo_status make_text(const gufo_vocab *vocab, const gufo_model *model, gufo_text *out,
+                             gufo_error *error)
 {
     json_export e = {.vocab = vocab, .source = model, .error = error};
-    gufo_status status;
+    gufo_status status = make_tokens(&e);
 
-    if (vocab->pipeline != NULL)
-        return copy_text(model, out, error);
-    status = make_tokens(&e);
     if (status == GUFO_OK)
         status = make_model(&e);
     if (status == GUFO_OK &&
@@ -225,5 +221,19 @@ gufo_status tokenizer_json_write(const gufo_model *model, const gufo_vocab *voca
     json_decref(e.pre_tokenizer);
     json_decref(e.decoder);
     json_decref(e.model);
+    return status;
+}
+
+gufo_status gufo_vocab_export_json(const gufo_vocab *vocab, const gufo_vocab_source *source,
+                                   gufo_text *out, gufo_error *error)
+{
+    const size_t start = out->len;
+    gufo_status status = source_check(source, vocab, error);
+
+    if (status == GUFO_OK)
+        status = vocab->pipeline != NULL ? copy_text(source, out, error)
+                                         : make_text(vocab, source->model, out, error);
+    if (status != GUFO_OK)
+        out->len = start;
     return status;
 }

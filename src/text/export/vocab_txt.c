@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "gufo/print.h"
 #include "text/export/json_writing.h"
-#include "text/export/vocab_export.h"
 #include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -29,13 +29,14 @@ static gufo_str escape(gufo_str text, size_t *size, char room[8])
     return (gufo_str){text.data, 1};
 }
 
-static bool append(buffer *out, gufo_str text)
+static bool append(gufo_text *out, gufo_str text)
 {
-    return buffer_append(out, text.data, text.len);
+    return text_add(out, text.data, text.len);
 }
 
-gufo_status vocab_txt_write(const gufo_vocab *vocab, buffer *out, gufo_error *error)
+gufo_status gufo_vocab_export_txt(const gufo_vocab *vocab, gufo_text *out, gufo_error *error)
 {
+    const size_t start = out->len;
     bool wordpiece = vocab->algorithm == &algorithm_wpm, memory = true;
 
     for (uint32_t id = 0; memory && id < vocab->size; id++) {
@@ -53,5 +54,8 @@ gufo_status vocab_txt_write(const gufo_vocab *vocab, buffer *out, gufo_error *er
             memory = append(out, escape(str_from(text, at), &size, room));
         memory = memory && append(out, gufo_str_of("\n"));
     }
-    return memory ? GUFO_OK : fail_memory(error);
+    if (memory)
+        return GUFO_OK;
+    out->len = start;
+    return fail_memory(error);
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/formats/rwkv_world.h"
+#include "text/vocabulary/vocabulary.h"
 
 /* ---- the model ------------------------------------------------------------------------------ */
 
@@ -57,6 +58,26 @@ gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text
     return gufo_model_find(model, key, &entry)
                ? gufo_value_str(&entry.value, text, error)
                : refuse(error, GUFO_E_NOT_FOUND, "the model has no vocabulary (%s)", key);
+}
+
+gufo_status source_check(const gufo_vocab_source *source, const gufo_vocab *vocab,
+                         gufo_error *error)
+{
+    gufo_status status = reserved_check(source->reserved, "gufo_vocab_source", error);
+
+    if (status == GUFO_OK && source->model == NULL &&
+        (vocab->pipeline == NULL || source->json.len == 0))
+        status = refuse(error, GUFO_E_ARGUMENT, "gufo_vocab_source: the %s is missing",
+                        vocab->pipeline == NULL ? "model" : "tokenizer.json");
+    return status;
+}
+
+gufo_status source_json(const gufo_vocab_source *source, gufo_str *text, gufo_error *error)
+{
+    if (source->model != NULL)
+        return source_text(source->model, "tokenizer.huggingface.json", text, error);
+    *text = source->json;
+    return GUFO_OK;
 }
 
 gufo_status source_world(const gufo_model *model, const gufo_allocator *allocator,

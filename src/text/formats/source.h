@@ -3,10 +3,16 @@
 #define TEXT_SOURCE_H
 
 #include "gufo/document.h"
+#include "gufo/vocab.h"
 
 /* The text of such a key (tokenizer.huggingface.json, tokenizer.rwkv.world); GUFO_E_NOT_FOUND. */
 gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text,
                         gufo_error *error);
+/* GUFO_E_ARGUMENT if this cannot be what the vocabulary was opened from. */
+gufo_status source_check(const gufo_vocab_source *source, const gufo_vocab *vocab,
+                         gufo_error *error);
+/* The text of a tokenizer.json. */
+gufo_status source_json(const gufo_vocab_source *source, gufo_str *text, gufo_error *error);
 /* The keys that say the same as tokenizer.rwkv.world, as a model; GUFO_E_NOT_FOUND: the model has no
  * vocabulary of this kind. */
 gufo_status source_world(const gufo_model *model, const gufo_allocator *allocator,

@@ -307,7 +307,8 @@ bool input_guard_more(const input *in, gufo_guard *guard)
     bool guarded = save_guard_more(guard, &in->path, 1);
     const char *path;
 
-    for (size_t i = 0; guarded && (path = input_file_at(in->model, i)) != NULL; i++)
+    for (size_t i = 0; guarded && in->model != NULL && (path = input_file_at(in->model, i)) != NULL;
+         i++)
         guarded = save_guard_more(guard, &path, 1);
     return guarded && foreign_file_guard(in->path, guard);
 }
