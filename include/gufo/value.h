@@ -51,8 +51,8 @@ typedef struct gufo_value_texts {
 GUFO_API void gufo_value_texts_free(gufo_value_texts *texts);
 
 /* Reads a JSON value of `type`, or an array of such values, or arrays of arrays: what the command
- * writes with --json, that is integers above 2^53, "nan", "inf" and "-inf" as strings, and bytes that
- * are not UTF-8 as {"base64": "..."}.  Integers are never read through a double.  What *out refers to is
+ * writes with --json, that is integers above 2^53, "nan", "inf" and "-inf" as strings, and texts also as
+ * {"text": "..."}, or, for any bytes, {"base64": "..."}, whose other members do not count.  Integers are never read through a double.  What *out refers to is
  * in `bytes`, which is emptied first and belongs to the caller.  `texts`: takes texts among the numbers of
  * an array; NULL: there may be none.  Any thread.  GUFO_E_MALFORMED, with the byte of the text, for text
  * that is not JSON or does not fit the type; GUFO_E_MEMORY. */

@@ -98,11 +98,15 @@ load vocabularies
         same_error "gufo: -: line 2: ${line#* => }"
     done <<'END'
 [1, 274] => element 2 of the list is not one of the ids 0 to 273 of the vocabulary
-[-1] => element 1 of the list is not one of the ids 0 to 273 of the vocabulary
-["1"] => element 1 of the list is not one of the ids 0 to 273 of the vocabulary
-[1.0] => element 1 of the list is not one of the ids 0 to 273 of the vocabulary
-{"ids": [1]} => an array of ids is expected
+[-1] => character 2: expected a value of type uint32
+["x"] => character 2: expected a value of type uint32
+[1.0] => character 2: expected a value of type uint32
+{"ids": [1]} => character 1: expected a value of type uint32
+1 => an array of ids is expected
+[[1]] => an array of ids is expected
 END
+    printf '[271]\n[271]\0\n' | { run -3 gufo detokenize --batch m.gguf; printf '%s\n' "$output" >out; }
+    grep -qx 'gufo: -: line 2 holds a NUL' out
     printf '[271]\n[271,\n' | { run -3 gufo detokenize --batch m.gguf; printf '%s\n' "$output" >out; }
     grep -q '^gufo: -: line 2: ' out # the library says what is wrong
 }

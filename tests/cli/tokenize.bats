@@ -132,13 +132,14 @@ special  "<|end|>"  14'
         same '[1, 259, 260]'
         same_error "gufo: -: line 2: ${line#* => }"
     done <<'END'
-{"text": 7} => "text" is not a string
-{"base64": null} => "base64" is not a string
-{"base64": "abc"} => "base64" is not base64
-{"base64": "a=bc"} => "base64" is not base64
-{"base64": "===="} => "base64" is not base64
-{"txt": "x"} => an object with "text" or "base64" is expected
-{"text": "x", "base64": ""} => an object with "text" or "base64" is expected
+{"text": 7} => character 10: expected a string
+{"base64": null} => character 12: expected a string
+{"base64": "abc"} => character 17: not base64
+{"base64": "a=bc"} => character 18: not base64
+{"base64": "===="} => character 18: not base64
+{"txt": "x"} => character 13: expected an object with "text" or "base64"
+{"txt": tru} => character 9: expected a value
+{"text": "x", "base64": ""} => character 24: the text is there twice
 ["x"] => an object with "text" or "base64" is expected
 END
     printf '{"text":"h"}\n{"text": "h\n' | { run -3 gufo tokenize --batch m.gguf; printf '%s\n' "$output" >out; }

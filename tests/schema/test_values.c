@@ -102,6 +102,11 @@ static void test_json(void **state)
                                   &error),
              &error, "bytes");
     check_view(value.as.str, ((gufo_str){"\xff\0", 2}), "bytes");
+    check_ok(gufo_value_read_json(GUFO_VALUE_STRING,
+                                  " {\"n\": [{}, null], \"text\" : \"a\", \"b\": -1e5}", &value,
+                                  &bytes, NULL, &error),
+             &error, "other members");
+    check_str(value.as.str, "a", "text");
     check_ok(gufo_value_read_json(GUFO_VALUE_STRING, "[[\"a\"],[]]", &value, &bytes, NULL, &error),
              &error, "nested");
     check_u64(value.as.array.type, GUFO_VALUE_ARRAY, "nested");
@@ -126,7 +131,16 @@ static void test_json_faults(void **state)
          "character 4: an array holds either arrays or values, not both"},
         {GUFO_VALUE_STRING, "\"a", 2, "character 3: the string has no end"},
         {GUFO_VALUE_STRING, "\"a\" b", 4, "character 5: there is text after the value"},
-        {GUFO_VALUE_STRING, "{\"base64\":\"?\"}", 14, "character 15: not base64"},
+        {GUFO_VALUE_STRING, "{\"base64\":\"?\"}", 13, "character 14: not base64"},
+        {GUFO_VALUE_STRING, "{}", 1, "character 2: expected the name of a member"},
+        {GUFO_VALUE_STRING, "{\"text\" 1", 8, "character 9: expected :"},
+        {GUFO_VALUE_STRING, "{\"text\":1}", 8, "character 9: expected a string"},
+        {GUFO_VALUE_STRING, "{\"a\":[}", 6, "character 7: expected a value"},
+        {GUFO_VALUE_STRING, "{\"text\":\"a\"", 11, "character 12: expected , or }"},
+        {GUFO_VALUE_STRING, "{\"text\":\"\",\"text\":\"\"}", 18,
+         "character 19: the text is there twice"},
+        {GUFO_VALUE_STRING, "{\"a\":1}", 7,
+         "character 8: expected an object with \"text\" or \"base64\""},
         {GUFO_VALUE_UINT8, "[1", 2, "character 3: expected , or ]"},
         {GUFO_VALUE_UINT32, "[\"x\"]", 1, "character 2: expected a value of type uint32"},
     };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ int blocks_open(blocks *b, const char *path)
     b->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (b->fd < 0)
         return report_system(path, errno);
-    b->data = malloc(b->room);
+    b->data = malloc(b->room + 1);
     return b->data != NULL ? CODE_OK : report_memory(b->path);
 }
 
@@ -77,7 +78,7 @@ static bool make_room(blocks *b)
     }
     if (b->end < b->room)
         return true;
-    larger = b->room <= SIZE_MAX / 2 ? realloc(b->data, 2 * b->room) : NULL;
+    larger = b->room < SIZE_MAX / 2 ? realloc(b->data, 2 * b->room + 1) : NULL;
     if (larger == NULL)
         return false;
     b->data = larger;
@@ -98,6 +99,7 @@ static int find_line(blocks *b, gufo_str *line)
 
         if (end != NULL || b->ended) {
             *line = (gufo_str){len > 0 ? begin : NULL, end != NULL ? (size_t)(end - begin) : len};
+            begin[line->len] = '\0';
             b->begin += line->len + (end != NULL);
             b->line++;
             return CODE_OK;
@@ -128,5 +130,7 @@ int blocks_next_line(blocks *b, gufo_str *line)
     do
         code = find_line(b, line);
     while (code == CODE_OK && line->data != NULL && is_blank(*line));
+    if (code == CODE_OK && line->data != NULL && memchr(line->data, '\0', line->len) != NULL)
+        code = report_as(CODE_FAILED, b->path, "line %" PRIu64 " holds a NUL", b->line);
     return code;
 }

@@ -22,8 +22,8 @@ void blocks_close(blocks *b);
 
 /* The next bytes; none at the end.  They live until the next call.  Returns the exit code. */
 int blocks_next(blocks *b, gufo_str *block);
-/* The next line that is not empty, without its end; b->line is its number.  `line->data` is NULL at
- * the end. */
+/* The next line that is not empty, without its end, terminated; b->line is its number.  `line->data` is
+ * NULL at the end.  A line that holds a NUL is a failure. */
 int blocks_next_line(blocks *b, gufo_str *line);
 
 #endif

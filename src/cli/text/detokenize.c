@@ -1,20 +1,19 @@
 /* gufo detokenize FILE [ID...]: the text of ids, with the vocabulary of a model.
  *
  * Ids come in blocks, and text is written as soon as it is certain. */
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/files/path.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/number.h"
+#include "cli/core/values/str.h"
 #include "cli/text/blocks.h"
 #include "cli/text/tokenize_write.h"
 #include "cli/text/vocab_open.h"
-#include "text/formats/json_tree.h"
+#include "gufo/value.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -124,6 +123,17 @@ static int flush(id_reader *r)
     return code;
 }
 
+/* Whether the word is a number, as a whole. */
+static bool read_number(id_reader *r, uint64_t *number)
+{
+    const char *text = r->word;
+
+    if (r->word_len == ID_READER_WORD)
+        return false;
+    r->word[r->word_len] = '\0';
+    return gufo_number_read(&text, number) && text == r->word + r->word_len;
+}
+
 /* Passes on what came before a word that is wrong, too. */
 static int end_word(id_reader *r)
 {
@@ -137,8 +147,7 @@ static int end_word(id_reader *r)
         code = flush(r);
     if (code != CODE_OK)
         return code;
-    if (str_digits(word, 0) == word.len && word.len < ID_READER_WORD && str_number(word, &id) &&
-        id < r->size) {
+    if (read_number(r, &id) && id < r->size) {
         r->ids[r->count++] = (uint32_t)id;
         r->word_len = 0;
         return CODE_OK;
@@ -146,7 +155,7 @@ static int end_word(id_reader *r)
     code = flush(r);
     if (code != CODE_OK)
         return code;
-    if (str_digits(word, 0) == word.len)
+    if (is_made_of(word, DIGITS))
         return refuse_word(r, "no token %.*s: the vocabulary has %s tokens", (int)word.len,
                            word.data, human_grouped(r->size).text);
     return refuse_word(r, "'%.*s' is not the id of a token", (int)word.len, word.data);
@@ -279,21 +288,18 @@ static int read_ids(detokenization *d)
  *     [15043, 3186]       {"text":"Hello world"}
  *     [258, 257]          {"base64":"//4="} */
 
-/* The ids of a line, which the caller frees; *count of them.  NULL after a report. */
-static uint32_t *read_list(const detokenization *d, const blocks *in, const json_t *list,
-                           size_t *count)
+/* The ids of a line, which the caller frees.  NULL after a report. */
+static uint32_t *read_list(const detokenization *d, const blocks *in, const gufo_array *list)
 {
-    uint32_t *ids;
+    uint32_t *ids = malloc(((size_t)list->count + 1) * sizeof *ids);
 
-    *count = json_array_size(list);
-    ids = malloc((*count + 1) * sizeof *ids);
-    if (ids == NULL)
+    if (ids == NULL) {
         report_memory(in->path);
-    for (size_t i = 0; ids != NULL && i < *count; i++) {
-        const json_t *item = json_array_get(list, i);
-        json_int_t id = json_integer_value(item);
-
-        if (!json_is_integer(item) || id < 0 || (uint64_t)id >= d->size) {
+        return NULL;
+    }
+    (void)gufo_array_read(list, 0, list->count, ids, NULL);
+    for (size_t i = 0; i < list->count; i++)
+        if (ids[i] >= d->size) {
             report_message(in->path,
                            "line %" PRIu64 ": element %zu of the list is not one of the ids 0 to "
                            "%" PRIu32 " of the vocabulary",
@@ -301,8 +307,6 @@ static uint32_t *read_list(const detokenization *d, const blocks *in, const json
             free(ids);
             return NULL;
         }
-        ids[i] = (uint32_t)id;
-    }
     return ids;
 }
 
@@ -326,25 +330,22 @@ static int answer(detokenization *d, const uint32_t *ids, size_t count)
 
 static int answer_line(detokenization *d, const blocks *in, gufo_str line)
 {
-    json_error_t error;
-    json_t *list;
+    gufo_text bytes = {0};
+    gufo_value list = {0};
     uint32_t *ids = NULL;
-    size_t count = 0;
-    gufo_error reason;
+    gufo_error error;
     int code = CODE_FAILED;
 
-    if (json_tree_check(line, JSON_TREE_MEMORY, NULL, &reason) != GUFO_OK)
-        return report_as(CODE_FAILED, in->path, "line %" PRIu64 ": %s", in->line, reason.message);
-    list = json_loadb(line.data, line.len, 0, &error);
-    if (!json_is_array(list))
-        report_message(in->path, "line %" PRIu64 ": %s", in->line,
-                       list == NULL ? error.text : "an array of ids is expected");
+    if (gufo_value_read_json(GUFO_VALUE_UINT32, line.data, &list, &bytes, NULL, &error) != GUFO_OK)
+        report_message(in->path, "line %" PRIu64 ": %s", in->line, error.message);
+    else if (list.type != GUFO_VALUE_ARRAY || list.as.array.type != GUFO_VALUE_UINT32)
+        report_message(in->path, "line %" PRIu64 ": an array of ids is expected", in->line);
     else
-        ids = read_list(d, in, list, &count);
+        ids = read_list(d, in, &list.as.array);
     if (ids != NULL)
-        code = answer(d, ids, count);
+        code = answer(d, ids, (size_t)list.as.array.count);
     free(ids);
-    json_decref(list);
+    gufo_text_free(&bytes);
     return code;
 }
 

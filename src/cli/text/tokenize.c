@@ -2,18 +2,15 @@
  *
  * The text comes in blocks, and ids are written as soon as they are certain: memory does not grow
  * with the text. */
-#include "base/base64.h"
-#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/core/files/path.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/text/blocks.h"
 #include "cli/text/tokenize_write.h"
 #include "cli/text/vocab_open.h"
-#include "text/formats/json_tree.h"
+#include "gufo/value.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 
 typedef struct tokenize_options {
     command_input base;
@@ -184,27 +181,6 @@ static int tokenize_text(tokenization *t)
  *
  * Other members of a line are ignored. */
 
-/* The text of a line, a view of `line` or of `bytes`, which the caller frees.  NULL, or what is
- * wrong with the line. */
-static const char *text_of(const json_t *line, gufo_str *text, buffer *bytes)
-{
-    const json_t *plain = json_object_get(line, "text"), *coded = json_object_get(line, "base64");
-    const json_t *given = plain != NULL ? plain : coded;
-    bool memory = true;
-
-    if (!json_is_object(line) || (plain == NULL) == (coded == NULL))
-        return "an object with \"text\" or \"base64\" is expected";
-    if (!json_is_string(given))
-        return given == plain ? "\"text\" is not a string" : "\"base64\" is not a string";
-    *text = (gufo_str){json_string_value(given), json_string_length(given)};
-    if (given == plain)
-        return NULL;
-    if (!base64_read(*text, bytes, &memory))
-        return memory ? "\"base64\" is not base64" : "out of memory";
-    *text = (gufo_str){(const char *)bytes->data, bytes->len};
-    return NULL;
-}
-
 static int answer(tokenization *t, gufo_str text)
 {
     gufo_error error;
@@ -219,24 +195,20 @@ static int answer(tokenization *t, gufo_str text)
 
 static int answer_line(tokenization *t, const blocks *in, gufo_str line)
 {
-    json_error_t error;
-    json_t *root;
-    gufo_str text = {0};
-    buffer bytes = {.allocator = &default_allocator};
-    const char *wrong;
-    gufo_error reason;
-    int code;
+    gufo_text bytes = {0};
+    gufo_value text = {0};
+    gufo_error error;
+    int code = CODE_FAILED;
 
-    if (json_tree_check(line, JSON_TREE_MEMORY, NULL, &reason) != GUFO_OK)
-        return report_as(CODE_FAILED, in->path, "line %" PRIu64 ": %s", in->line, reason.message);
-    root = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-    wrong = root == NULL ? error.text : text_of(root, &text, &bytes);
-    if (wrong != NULL)
-        code = report_as(CODE_FAILED, in->path, "line %" PRIu64 ": %s", in->line, wrong);
+    if (gufo_value_read_json(GUFO_VALUE_STRING, line.data, &text, &bytes, NULL, &error) != GUFO_OK)
+        report_message(in->path, "line %" PRIu64 ": %s", in->line, error.message);
+    else if (text.type != GUFO_VALUE_STRING)
+        report_message(in->path,
+                       "line %" PRIu64 ": an object with \"text\" or \"base64\" is expected",
+                       in->line);
     else
-        code = answer(t, text);
-    json_decref(root);
-    buffer_free(&bytes);
+        code = answer(t, text.as.str);
+    gufo_text_free(&bytes);
     return code;
 }
 

@@ -3,7 +3,7 @@
  * Numbers are read as numbers of the type, never through a double, so that every uint64 is exact.
  * TYPE is that of the innermost values; brackets make arrays of it.  The reader takes what the
  * command writes with --json: "nan", "inf" and "-inf" for floats, large integers as strings,
- * {"base64": "..."} for strings that are not UTF-8.
+ * {"base64": "..."} for strings that are not UTF-8, {"text": "..."} for others.
  *
  * The value is encoded while it is read: an array is its elements as a file stores them.  Where ids
  * of tokens are wanted, texts may be among them. */
@@ -119,25 +119,66 @@ static bool decode_base64(reader *r, size_t start)
     return good || fail(r, "not base64");
 }
 
-/* "text" or {"base64": "..."}: any bytes. */
-static bool read_text(reader *r)
+static bool skip_value(reader *r)
 {
-    static const char form[] = "expected {\"base64\": \"...\"}", key[] = "base64";
-    bool coded = take(r, '{');
+    pull p = {.text = r->at, .len = (size_t)(r->end - r->at)};
+    bool good = pull_skip(&p, NULL);
+
+    r->at += p.at;
+    return good || fail(r, "expected a value");
+}
+
+/* Reads the name of a member, with its colon: *is_text or *is_coded if it is the text. */
+static bool read_member_name(reader *r, bool *is_text, bool *is_coded)
+{
     gufo_text *out = r->to;
-    size_t start = out->len;
+    const size_t start = out->len;
+    gufo_str name;
 
     if (!take(r, '"'))
-        return fail(r, coded ? form : "expected a string");
+        return fail(r, "expected the name of a member");
     if (!read_string(r))
         return false;
-    if (!coded)
-        return true;
-    if (out->len - start != strlen(key) || memcmp(out->data + start, key, strlen(key)) != 0 ||
-        !take(r, ':') || !take(r, '"'))
-        return fail(r, form);
+    name = (gufo_str){out->data + start, out->len - start};
+    *is_text = gufo_str_equal(name, gufo_str_of("text"));
+    *is_coded = gufo_str_equal(name, gufo_str_of("base64"));
     out->len = start;
-    return read_string(r) && (take(r, '}') || fail(r, "expected }")) && decode_base64(r, start);
+    return take(r, ':') || fail(r, "expected :");
+}
+
+/* Behind "{": the text that a member is, and what else the object has. */
+static bool read_object(reader *r)
+{
+    const size_t start = r->to->len;
+    bool found = false, is_text, is_coded;
+
+    do {
+        if (!read_member_name(r, &is_text, &is_coded))
+            return false;
+        if (!is_text && !is_coded) {
+            if (!skip_value(r))
+                return false;
+            continue;
+        }
+        if (found)
+            return fail(r, "the text is there twice");
+        found = true;
+        if (!take(r, '"'))
+            return fail(r, "expected a string");
+        if (!read_string(r) || (is_coded && !decode_base64(r, start)))
+            return false;
+    } while (take(r, ','));
+    if (!take(r, '}'))
+        return fail(r, "expected , or }");
+    return found || fail(r, "expected an object with \"text\" or \"base64\"");
+}
+
+/* "text", or an object. */
+static bool read_text(reader *r)
+{
+    if (take(r, '{'))
+        return read_object(r);
+    return take(r, '"') ? read_string(r) : fail(r, "expected a string");
 }
 
 /* ---- values ---------------------------------------------------------------------------- */
