@@ -373,10 +373,6 @@ gufo_status job_add_counted(gufo_job *job, gufo_error *error);
  * returns it, or NULL. */
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);
 
-/* Does all units and writes nothing: what the hooks have measured is in job_result.  Once per job,
- * in place of gufo_job_run, and with its errors. */
-gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
-
 /* Rows that are made and measured, and not written: [row, row + count) of a piece, which neither cross
  * from one slice into the next nor are more than a unit has (job_unit_rows).  Rows of interleaved types
  * begin and end with their groups (job_group_rows). */

@@ -438,20 +438,6 @@ static gufo_status run_resumably(run *r, gufo_error *error)
     return status;
 }
 
-/* ---- nothing is written --------------------------------------------------------------------- */
-
-gufo_status job_measure(gufo_job *job, const gufo_run *how, gufo_error *error)
-{
-    work w;
-    gufo_status status = job_start(job, &w, how, false, error);
-
-    if (status != GUFO_OK)
-        return status;
-    status = units_run(&w, 0, job->unit_count, error);
-    work_end(&w);
-    return status == GUFO_OK ? job_check_inputs(job, error) : status;
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const gufo_run *how,

@@ -53,20 +53,16 @@ static const type_row *find_type(const char *name, bool *is_array)
     return NULL;
 }
 
-bool key_type_exists(const char *type)
-{
-    bool is_array;
-
-    return find_type(type, &is_array) != NULL;
-}
-
-gufo_value_type key_type_of(const char *type, gufo_value_type *elements)
+bool key_type_of(const char *type, gufo_value_type *out, gufo_value_type *elements)
 {
     bool is_array;
     const type_row *row = find_type(type, &is_array);
 
-    *elements = row != NULL ? row->type : GUFO_VALUE_UINT8;
-    return is_array ? GUFO_VALUE_ARRAY : *elements;
+    if (row == NULL)
+        return false;
+    *elements = row->type;
+    *out = is_array ? GUFO_VALUE_ARRAY : row->type;
+    return true;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */

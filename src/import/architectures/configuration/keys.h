@@ -29,11 +29,8 @@ typedef struct keys_request {
 gufo_status keys_write(gufo_import *import, const keys_request *request, keys_phase phase,
                        gufo_error *error);
 
-/* Values of expressions as values of keys. */
-
-/* Whether a type of the table exists: "u32", "arr[bool]" ... */
-bool key_type_exists(const char *type);
-/* The GGUF type of one; GUFO_VALUE_ARRAY for an array, whose elements are *elements then. */
-gufo_value_type key_type_of(const char *type, gufo_value_type *elements);
+/* The GGUF type of a type of the table ("u32", "arr[bool]"): of an array GUFO_VALUE_ARRAY, whose elements
+ * are *elements.  False: the table has no such type. */
+bool key_type_of(const char *type, gufo_value_type *out, gufo_value_type *elements);
 
 #endif
