@@ -110,8 +110,9 @@ static PyObject *decode(PyObject *module, PyObject *args, PyObject *keywords)
     Py_buffer blocks, out;
     bool well;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Iy*nnw*|IO:decode", names, &id, &blocks,
-                                     &rows, &columns, &out, &call.threads, &call.progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Iy*nnw*|O&O:decode", names, &id, &blocks,
+                                     &rows, &columns, &out, core_threads, &call.threads,
+                                     &call.progress))
         return NULL;
     c.type = type_by_id(id);
     well =
@@ -175,9 +176,9 @@ static PyObject *encode(PyObject *module, PyObject *args, PyObject *keywords)
     int effort = GUFO_EFFORT_REFERENCE;
     bool well;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Iy*nnw*|OiIO:encode", names, &id, &values,
-                                     &rows, &columns, &out, &weights, &effort, &call.threads,
-                                     &call.progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Iy*nnw*|OiO&O:encode", names, &id, &values,
+                                     &rows, &columns, &out, &weights, &effort, core_threads,
+                                     &call.threads, &call.progress))
         return NULL;
     c.type = type_by_id(id);
     well = c.type != NULL && sizes_of(&c, rows, columns) &&

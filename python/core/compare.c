@@ -171,7 +171,8 @@ static PyObject *compare_models(PyObject *module, PyObject *args)
     PyObject *a, *b, *result;
     unsigned flags;
 
-    if (!PyArg_ParseTuple(args, "OOIIO:compare", &a, &b, &flags, &call.threads, &call.progress) ||
+    if (!PyArg_ParseTuple(args, "OOIO&O:compare", &a, &b, &flags, core_threads, &call.threads,
+                          &call.progress) ||
         (c.a = core_model_use(module, a)) == NULL)
         return NULL;
     c.options.flags = flags;

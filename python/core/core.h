@@ -104,6 +104,12 @@ PyObject *core_message(const char *text);
  * (ValueError for a file that breaks the format, FileNotFoundError ...).  Returns NULL. */
 PyObject *core_raise(PyObject *module, const gufo_error *error);
 
+/* Raises an exception that was fetched again, with a place before its text.  Takes over all references. */
+void core_raise_at(PyObject *place, PyObject *type, PyObject *value, PyObject *trace);
+
+/* Names the file of an error that names none. */
+void core_name_file(gufo_error *error, const char *path);
+
 /* ---- long calls ------------------------------------------------------------------------------ */
 
 /* The work, which does nothing of Python; `run` is filled in, to be handed to the library. */
@@ -119,6 +125,9 @@ typedef struct core_call {
 /* Does work without the GIL.  Work that is not brief runs on a thread of its own, while this one looks
  * for signals and calls `progress`; an exception from either stops it.  False with an exception. */
 bool core_do(PyObject *module, const core_call *call, core_work *work, void *context);
+
+/* A converter ("O&") of a number of threads, for an `unsigned`: an int that fits. */
+int core_threads(PyObject *object, void *out);
 
 /* ---- objects that one call uses at a time ----------------------------------------------------- */
 

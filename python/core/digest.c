@@ -69,10 +69,10 @@ static PyObject *hashes_of(const hashing *h)
 static bool read_algorithms(PyObject *list, uint32_t *out)
 {
     for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
-        const char *name = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, i), NULL);
         gufo_digest_algorithm algorithm;
+        const char *name;
 
-        if (name == NULL)
+        if (!fields_text(PyList_GetItem(list, i), &name))
             return false;
         if (!gufo_digest_by_name(name, &algorithm)) {
             PyErr_Format(PyExc_ValueError,
@@ -93,8 +93,8 @@ static PyObject *hash_model(PyObject *module, PyObject *args)
     hashing h = {.algorithms = 0};
     int with_tensors;
 
-    if (!PyArg_ParseTuple(args, "OO!pIO:hash", &model, &PyList_Type, &names, &with_tensors,
-                          &call.threads, &call.progress) ||
+    if (!PyArg_ParseTuple(args, "OO!pO&O:hash", &model, &PyList_Type, &names, &with_tensors,
+                          core_threads, &call.threads, &call.progress) ||
         !read_algorithms(names, &h.algorithms) || (h.model = core_model_use(module, model)) == NULL)
         return NULL;
     if (with_tensors)
@@ -174,14 +174,17 @@ static PyObject *verdicts_of(const verifying *v)
                : Py_BuildValue("(NN)", PyBool_FromLong(gufo_manifest_agrees(&v->summary)), list);
 }
 
-static PyObject *verify_with(PyObject *module, verifying *v, const core_call *call, gufo_str text)
+static PyObject *verify_with(PyObject *module, verifying *v, const core_call *call, gufo_str text,
+                             const char *path)
 {
     PyObject *result = NULL;
     gufo_error error;
     gufo_manifest *manifest = gufo_manifest_parse(text, NULL, &error);
 
-    if (manifest == NULL)
+    if (manifest == NULL) {
+        core_name_file(&error, path);
         return core_raise(module, &error);
+    }
     v->check.manifest = manifest;
     v->check.result = note_result;
     v->check.context = v;
@@ -200,15 +203,16 @@ static PyObject *verify_model(PyObject *module, PyObject *args)
     verifying v = {.model = NULL};
     PyObject *model, *result;
     Py_buffer text;
+    const char *path;
     Py_ssize_t size;
 
-    if (!PyArg_ParseTuple(args, "Oy*z#IO:verify", &model, &text, &v.check.path, &size,
-                          &call.threads, &call.progress))
+    if (!PyArg_ParseTuple(args, "Oy*z#z#O&O:verify", &model, &text, &path, &size, &v.check.path,
+                          &size, core_threads, &call.threads, &call.progress))
         return NULL;
     v.model = core_model_use(module, model);
     result = v.model == NULL
                  ? NULL
-                 : verify_with(module, &v, &call, (gufo_str){text.buf, (size_t)text.len});
+                 : verify_with(module, &v, &call, (gufo_str){text.buf, (size_t)text.len}, path);
     if (v.model != NULL)
         core_model_leave(model);
     PyBuffer_Release(&text);
@@ -220,7 +224,8 @@ static PyMethodDef functions[] = {
      "hash(model, algorithms, with_tensors, threads, progress) -> (dict, list of dicts): texts by "
      "algorithm."},
     {"verify", verify_model, METH_VARARGS,
-     "verify(model, manifest, path or None, threads, progress) -> (agrees, list of (verdict, "
+     "verify(model, manifest, its path or None, path or None, threads, progress) -> (agrees, list "
+     "of (verdict, "
      "tensor, whether it is about all data))."},
     {NULL, NULL, 0, NULL},
 };

@@ -476,8 +476,8 @@ static PyObject *edit_write(PyObject *object, PyObject *args)
     int is_plan;
     bool good;
 
-    if (!PyArg_ParseTuple(args, "O!pIO:write", &PyDict_Type, &options, &is_plan, &call.threads,
-                          &call.progress) ||
+    if (!PyArg_ParseTuple(args, "O!pO&O:write", &PyDict_Type, &options, &is_plan, core_threads,
+                          &call.threads, &call.progress) ||
         (w.edit = use(object)) == NULL)
         return NULL;
     w.is_plan = is_plan != 0;

@@ -149,6 +149,27 @@ PyObject *core_raise(PyObject *module, const gufo_error *error)
     return NULL;
 }
 
+/* An encoding error takes more than a text. */
+void core_raise_at(PyObject *place, PyObject *type, PyObject *value, PyObject *trace)
+{
+    if (PyErr_GivenExceptionMatches(type, PyExc_MemoryError))
+        PyErr_NoMemory();
+    else if (place != NULL)
+        PyErr_Format(PyErr_GivenExceptionMatches(type, PyExc_UnicodeError) ? PyExc_ValueError
+                                                                           : type,
+                     "%U: %S", place, value != NULL ? value : Py_None);
+    Py_XDECREF(place);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
+void core_name_file(gufo_error *error, const char *path)
+{
+    if (path != NULL && *error->file == '\0')
+        snprintf(error->file, sizeof error->file, "%s", path);
+}
+
 /* Attributes of an Error that Python code raises. */
 static PyObject *attributes(void)
 {

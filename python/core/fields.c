@@ -22,6 +22,24 @@ int fields_set(PyObject *dict, const char *name, PyObject *value)
     return result;
 }
 
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+bool fields_text(PyObject *value, const char **out)
+{
+    Py_ssize_t size;
+
+    if (PyBytes_Check(value))
+        return PyBytes_AsStringAndSize(value, (char **)out, NULL) == 0; /* refuses NUL */
+    if (!PyUnicode_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%.100R is not a text", value);
+        return false;
+    }
+    *out = PyUnicode_AsUTF8AndSize(value, &size);
+    if (*out != NULL && strlen(*out) != (size_t)size)
+        PyErr_SetString(PyExc_ValueError, "embedded null character");
+    return *out != NULL && strlen(*out) == (size_t)size;
+}
+
 /* ---- element types -------------------------------------------------------------------------- */
 
 PyObject *fields_type_name(uint32_t id)
@@ -33,10 +51,10 @@ PyObject *fields_type_name(uint32_t id)
 
 const gufo_element_type *fields_type(PyObject *name)
 {
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-    const gufo_element_type *type = text != NULL ? gufo_element_type_by_name(text) : NULL;
+    const char *text;
+    const gufo_element_type *type = NULL;
 
-    if (text != NULL && type == NULL)
+    if (fields_text(name, &text) && (type = gufo_element_type_by_name(text)) == NULL)
         PyErr_Format(PyExc_ValueError, "%R is not an element type", name);
     return type;
 }
@@ -107,18 +125,6 @@ int fields_append(PyObject *list, const field *fields, const void *record)
 }
 
 /* ---- filling a struct ----------------------------------------------------------------------- */
-
-static bool read_text(PyObject *value, const char **out)
-{
-    Py_ssize_t size;
-
-    if (PyBytes_Check(value))
-        return PyBytes_AsStringAndSize(value, (char **)out, NULL) == 0; /* refuses NUL */
-    *out = PyUnicode_AsUTF8AndSize(value, &size);
-    if (*out != NULL && strlen(*out) != (size_t)size)
-        PyErr_SetString(PyExc_ValueError, "embedded null character");
-    return *out != NULL && strlen(*out) == (size_t)size;
-}
 
 static bool read_bytes(PyObject *value, gufo_str *out)
 {
@@ -198,7 +204,7 @@ static bool take(PyObject *value, const field *f, void *record)
     case FIELD_F64:
         return read_double(value, at);
     case FIELD_TEXT:
-        return read_text(value, at);
+        return fields_text(value, at);
     case FIELD_BYTES:
         return read_bytes(value, at);
     case FIELD_TYPE:
@@ -206,6 +212,15 @@ static bool take(PyObject *value, const field *f, void *record)
         return *(const gufo_element_type **)at != NULL;
     }
     return false;
+}
+
+/* Puts the name of an option before the text of an exception. */
+static void say_which(const char *name)
+{
+    PyObject *type, *value, *trace;
+
+    PyErr_Fetch(&type, &value, &trace);
+    core_raise_at(PyUnicode_FromString(name), type, value, trace);
 }
 
 int fields_read(PyObject *options, const field *fields, void *record)
@@ -216,6 +231,8 @@ int fields_read(PyObject *options, const field *fields, void *record)
         PyObject *value = PyDict_GetItemString(options, f->name);
 
         good = value == NULL || value == Py_None || take(value, f, record);
+        if (!good)
+            say_which(f->name);
     }
     return good ? 0 : -1;
 }

@@ -43,6 +43,9 @@ bool fields_list(PyObject *options, const char *name, size_t size, PyObject **li
 int fields_add(PyObject *list, PyObject *value);
 int fields_set(PyObject *dict, const char *name, PyObject *value);
 
+/* The text of a str, or of bytes, which is a view of it; false with an exception, for one with a NUL, too. */
+bool fields_text(PyObject *value, const char **out);
+
 /* The name of an element type, or its number; a new reference. */
 PyObject *fields_type_name(uint32_t id);
 /* The type with this name; NULL with a ValueError. */

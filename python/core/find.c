@@ -1,5 +1,5 @@
 /* Models on this machine. */
-#include "core.h"
+#include "fields.h"
 
 #include <gufo/find.h>
 
@@ -117,14 +117,6 @@ static PyObject *model_row(const gufo_found *m)
                          (unsigned long long)m->context, fault);
 }
 
-static bool add(PyObject *list, PyObject *row)
-{
-    bool good = row != NULL && PyList_Append(list, row) == 0;
-
-    Py_XDECREF(row);
-    return good;
-}
-
 static PyObject *rows_of(const finding *f)
 {
     PyObject *models = PyList_New(0), *faults = PyList_New(0);
@@ -132,9 +124,9 @@ static PyObject *rows_of(const finding *f)
     gufo_found model;
 
     for (uint64_t i = 0; good && gufo_find_at(f->find, i, &model); i++)
-        good = add(models, model_row(&model));
+        good = fields_add(models, model_row(&model)) == 0;
     for (size_t i = 0; good && i < f->fault_count; i++)
-        good = add(faults, fault_row(&f->faults[i]));
+        good = fields_add(faults, fault_row(&f->faults[i])) == 0;
     if (good)
         return Py_BuildValue("(NN)", models, faults);
     Py_XDECREF(models);
@@ -149,10 +141,10 @@ static PyObject *find(PyObject *module, PyObject *args)
     int recursive, caches;
     PyObject *path, *result = NULL;
 
-    if (!PyArg_ParseTuple(args, "OppIO:find", &path, &recursive, &caches, &call.threads,
-                          &call.progress))
+    if (!PyArg_ParseTuple(args, "OppO&O:find", &path, &recursive, &caches, core_threads,
+                          &call.threads, &call.progress))
         return NULL;
-    if (path != Py_None && (f.path = PyBytes_AsString(path)) == NULL)
+    if (path != Py_None && !fields_text(path, &f.path))
         return NULL;
     f.flags = recursive ? GUFO_FIND_RECURSIVE : 0;
     f.caches = caches;

@@ -1,6 +1,7 @@
 /* Metadata values that Python gives. */
 #include "given.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
@@ -117,12 +118,20 @@ static bool read_signed(gufo_value_type type, PyObject *object, int64_t *out)
     return true;
 }
 
-static bool read_float(PyObject *object, double *out)
+/* Whether a number, which is finite, is not one as float32. */
+static bool is_too_large(gufo_value_type type, double number)
+{
+    return type == GUFO_VALUE_FLOAT32 && isfinite(number) && !isfinite((float)number);
+}
+
+static bool read_float(gufo_value_type type, PyObject *object, double *out)
 {
     if (!PyNumber_Check(object))
         return does_not_fit(object, "a number");
     *out = PyFloat_AsDouble(object);
-    return !(*out == -1.0 && PyErr_Occurred());
+    if (*out == -1.0 && PyErr_Occurred())
+        return false;
+    return !is_too_large(type, *out) || is_out_of_range(type, object);
 }
 
 static bool read_bool(PyObject *object, bool *out)
@@ -147,7 +156,7 @@ static bool read_one(gufo_value_type type, PyObject *object, gufo_value *out)
         return read_signed(type, object, &out->as.i);
     case GUFO_VALUE_FLOAT32:
     case GUFO_VALUE_FLOAT64:
-        return read_float(object, &out->as.f);
+        return read_float(type, object, &out->as.f);
     case GUFO_VALUE_BOOL:
         return read_bool(object, &out->as.b);
     case GUFO_VALUE_STRING:
@@ -311,19 +320,10 @@ static PyObject *place_of(gufo_str key, const given_bytes *bytes)
 /* Puts the place before the text of an exception that says what does not fit. */
 static void say_where(gufo_str key, const given_bytes *bytes)
 {
-    PyObject *type, *value, *trace, *place, *kind;
+    PyObject *type, *value, *trace;
 
-    if (PyErr_ExceptionMatches(PyExc_MemoryError))
-        return;
     PyErr_Fetch(&type, &value, &trace);
-    kind = PyErr_GivenExceptionMatches(type, PyExc_UnicodeError) ? PyExc_ValueError : type;
-    place = place_of(key, bytes);
-    if (place != NULL)
-        PyErr_Format(kind, "%U: %S", place, value != NULL ? value : Py_None);
-    Py_XDECREF(place);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
+    core_raise_at(place_of(key, bytes), type, value, trace);
 }
 
 bool given_value(gufo_str key, PyObject *types, PyObject *object, given_bytes *bytes,

@@ -9,6 +9,7 @@ typedef struct imatrix_object {
     gufo_imatrix **inputs;
     size_t count;
     gufo_imatrix *matrix; /* one of the inputs, or their sum */
+    PyObject *paths;      /* list of bytes */
 } imatrix_object;
 
 static const gufo_imatrix *matrix_of(PyObject *object)
@@ -50,6 +51,7 @@ static void imatrix_free(PyObject *object)
     for (size_t i = 0; self->inputs != NULL && i < self->count; i++)
         gufo_imatrix_free(self->inputs[i]);
     PyMem_Free(self->inputs);
+    Py_XDECREF(self->paths);
     PyObject_Free(object);
     Py_DECREF(type);
 }
@@ -66,10 +68,8 @@ static bool open_paths(PyObject *module, PyObject *list, imatrix_object *self)
     good = self->inputs != NULL && o.paths != NULL;
     if (!good)
         PyErr_NoMemory();
-    for (size_t i = 0; good && i < self->count; i++) {
-        o.paths[i] = PyBytes_AsString(PyList_GetItem(list, (Py_ssize_t)i));
-        good = o.paths[i] != NULL;
-    }
+    for (size_t i = 0; good && i < self->count; i++)
+        good = fields_text(PyList_GetItem(list, (Py_ssize_t)i), &o.paths[i]);
     good = good && core_do(module, &call, open_inputs, &o);
     PyMem_Free(o.paths);
     return good;
@@ -86,9 +86,13 @@ static PyObject *imatrix_new(PyObject *module, PyObject *args)
     if (list == NULL)
         return NULL;
     self = (imatrix_object *)PyType_GenericAlloc((PyTypeObject *)core_get(module, CORE_IMATRIX), 0);
-    if (self != NULL && !open_paths(module, list, self))
+    if (self == NULL) {
+        Py_DECREF(list);
+        return NULL;
+    }
+    self->paths = list;
+    if (!open_paths(module, list, self))
         Py_CLEAR(self);
-    Py_DECREF(list);
     return (PyObject *)self;
 }
 
@@ -146,6 +150,14 @@ static gufo_status read_importance(const gufo_imatrix *matrix, uint64_t index,
     return status;
 }
 
+/* NULL for a sum of several files. */
+static const char *only_path(PyObject *object)
+{
+    const imatrix_object *self = (imatrix_object *)object;
+
+    return self->count == 1 ? PyBytes_AsString(PyList_GetItem(self->paths, 0)) : NULL;
+}
+
 /* "importance", "sums" or "counts" of an entry, as bytes of float32. */
 static PyObject *imatrix_read(PyObject *object, PyObject *args)
 {
@@ -175,6 +187,7 @@ static PyObject *imatrix_read(PyObject *object, PyObject *args)
         status = read_importance(matrix, index, &entry, out, &error);
     if (status != GUFO_OK) {
         Py_DECREF(bytes);
+        core_name_file(&error, only_path(object));
         return core_raise((PyObject *)Py_TYPE(object), &error);
     }
     return bytes;

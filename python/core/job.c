@@ -98,9 +98,16 @@ static PyObject *job_tensors(PyObject *object, PyObject *none)
 static PyObject *job_about(PyObject *object, PyObject *none)
 {
     const core_job *self = self_of(object);
+    PyObject *about;
 
     (void)none;
-    return self->maker->about != NULL ? self->maker->about(self->plan) : Py_NewRef(Py_None);
+    if (self->maker->about == NULL)
+        return Py_NewRef(Py_None);
+    if (!take(object))
+        return NULL;
+    about = self->maker->about(self->plan);
+    give(object);
+    return about;
 }
 
 /* How the files differ from what was asked for. */
@@ -199,10 +206,8 @@ static bool read_paths(PyObject *options, writing *w)
         fields_list(options, "read", sizeof *w->read, &list, &w->options.also_read_count, &paths);
 
     w->options.also_read = w->read = paths;
-    for (size_t i = 0; good && i < w->options.also_read_count; i++) {
-        w->read[i] = PyBytes_AsString(PyList_GetItem(list, (Py_ssize_t)i));
-        good = w->read[i] != NULL;
-    }
+    for (size_t i = 0; good && i < w->options.also_read_count; i++)
+        good = fields_text(PyList_GetItem(list, (Py_ssize_t)i), &w->read[i]);
     return good;
 }
 
@@ -213,7 +218,7 @@ static PyObject *job_run(PyObject *object, PyObject *args)
     PyObject *options;
     bool good;
 
-    if (!PyArg_ParseTuple(args, "O!IO:run", &PyDict_Type, &options, &call.threads,
+    if (!PyArg_ParseTuple(args, "O!O&O:run", &PyDict_Type, &options, core_threads, &call.threads,
                           &call.progress) ||
         !take(object))
         return NULL;

@@ -632,8 +632,8 @@ static PyObject *model_decode(PyObject *object, PyObject *args, PyObject *keywor
     Py_buffer out;
     bool found, well;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "nnnw*|IO:decode", names, &index, &first,
-                                     &rows, &out, &call.threads, &call.progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "nnnw*|O&O:decode", names, &index, &first,
+                                     &rows, &out, core_threads, &call.threads, &call.progress))
         return NULL;
     found = tensor_of(object, index, &r.tensor);
     well = found && rows_fit(&r.tensor, first, rows) &&

@@ -203,7 +203,7 @@ static bool plan_import(plan *p, gufo_error *error)
 static gufo_status plan_job(void *context, const gufo_run *run, gufo_error *error)
 {
     plan *p = context;
-    const bool has_size = p->size.target.bytes != 0 || p->size.target.bits_per_weight != 0;
+    const bool has_size = p->size.is_asked;
     gufo_status status = open_importance(p, error);
 
     if (status == GUFO_OK && has_size)
@@ -258,8 +258,8 @@ static PyObject *quantizer(PyObject *module, PyObject *args)
     core_job *self;
     plan *p;
 
-    if (!PyArg_ParseTuple(args, "OO!IO:quantizer", &model, &PyDict_Type, &options, &call.threads,
-                          &call.progress))
+    if (!PyArg_ParseTuple(args, "OO!O&O:quantizer", &model, &PyDict_Type, &options, core_threads,
+                          &call.threads, &call.progress))
         return NULL;
     p = PyMem_Calloc(1, sizeof *p);
     if (p == NULL)

@@ -30,12 +30,20 @@ static bool read_types(PyObject *options, size_part *s)
     return count >= 0;
 }
 
+static bool has(PyObject *options, const char *name)
+{
+    PyObject *value = PyDict_GetItemString(options, name);
+
+    return value != NULL && value != Py_None;
+}
+
 bool size_read(PyObject *options, size_part *s)
 {
     PyObject *exact = PyDict_GetItemString(options, "exact");
     const int all_rows = exact != NULL ? PyObject_IsTrue(exact) : 0;
 
     s->options.flags = all_rows > 0 ? GUFO_LOSSES_ALL_ROWS : 0;
+    s->is_asked = has(options, "size") || has(options, "bits_per_weight");
     return all_rows >= 0 && fields_read(options, size_fields, s) == 0 && read_types(options, s);
 }
 
@@ -207,14 +215,16 @@ static PyObject *type_rules(PyObject *module, PyObject *args)
 {
     PyObject *list;
     Py_buffer text;
+    const char *path;
     gufo_error error = {.code = GUFO_OK};
 
-    if (!PyArg_ParseTuple(args, "y*:type_rules", &text))
+    if (!PyArg_ParseTuple(args, "y*y:type_rules", &text, &path))
         return NULL;
     list = PyList_New(0);
     if (list != NULL && gufo_type_rules_read((gufo_str){text.buf, (size_t)text.len}, note_rule,
                                              list, &error) != GUFO_OK) {
         Py_CLEAR(list);
+        core_name_file(&error, path);
         if (!PyErr_Occurred())
             core_raise(module, &error);
     }
@@ -223,7 +233,7 @@ static PyObject *type_rules(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"type_rules", type_rules, METH_VARARGS, "type_rules(text) -> list of (pattern, type)."},
+    {"type_rules", type_rules, METH_VARARGS, "type_rules(text, path) -> list of (pattern, type)."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -7,7 +7,8 @@
 #include <gufo/quant.h>
 
 typedef struct size_part {
-    gufo_size_target target; /* {0}: no size is asked for */
+    gufo_size_target target;
+    bool is_asked; /* for a size */
     const gufo_element_type *types[GUFO_QUANTIZE_TARGETS];
     gufo_losses_options options;
     const char *losses_path; /* where measurements are kept; NULL: nowhere */

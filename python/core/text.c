@@ -245,7 +245,7 @@ static PyObject *vocab_encode(PyObject *object, PyObject *args)
     unsigned flags;
     Py_buffer text;
 
-    if (!PyArg_ParseTuple(args, "y*II:encode", &text, &flags, &call.threads))
+    if (!PyArg_ParseTuple(args, "y*IO&:encode", &text, &flags, core_threads, &call.threads))
         return NULL;
     e.text = (gufo_str){text.buf, (size_t)text.len};
     e.flags = flags;
@@ -265,7 +265,7 @@ static PyObject *vocab_count(PyObject *object, PyObject *args)
     Py_buffer text;
     bool good;
 
-    if (!PyArg_ParseTuple(args, "y*II:count", &text, &flags, &call.threads))
+    if (!PyArg_ParseTuple(args, "y*IO&:count", &text, &flags, core_threads, &call.threads))
         return NULL;
     c.text = (gufo_str){text.buf, (size_t)text.len};
     c.flags = flags;

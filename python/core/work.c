@@ -16,6 +16,7 @@
 #include "core.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <pthread.h>
 #include <time.h>
@@ -41,6 +42,23 @@ typedef struct core_task {
     bool waits, reported, asks; /* for an answer: whether it is to; it has; it does */
     bool ends;                  /* the interpreter */
 } task;
+
+int core_threads(PyObject *object, void *out)
+{
+    PyObject *number = PyNumber_Index(object);
+    const unsigned long long threads = number != NULL ? PyLong_AsUnsignedLongLong(number) : 0;
+
+    Py_XDECREF(number);
+    if (number == NULL)
+        return 0;
+    if (PyErr_Occurred() || threads > UINT_MAX) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_OverflowError, "threads: %.100R is not a number of threads", object);
+        return 0;
+    }
+    *(unsigned *)out = (unsigned)threads;
+    return 1;
+}
 
 static struct timespec after(long nanoseconds)
 {

@@ -132,8 +132,9 @@ static PyObject *write_file(PyObject *module, PyObject *args)
     writing w = {.document = NULL};
     bool good;
 
-    if (!PyArg_ParseTuple(args, "yOO!O!IIO:write", &w.path, &model, &PyList_Type, &entries,
-                          &PyList_Type, &tensors, &w.flags, &call.threads, &call.progress) ||
+    if (!PyArg_ParseTuple(args, "yOO!O!IO&O:write", &w.path, &model, &PyList_Type, &entries,
+                          &PyList_Type, &tensors, &w.flags, core_threads, &call.threads,
+                          &call.progress) ||
         (model != Py_None && (w.source = core_model_use(module, model)) == NULL))
         return NULL;
     good = write_with(module, &w, &call, entries, tensors);

@@ -145,7 +145,7 @@ def change_form(model: _core.Model, folder: Path) -> None:
     attempt(_core.write, bytes(folder / "written"), None, GIVEN, parts[:1], 0, 1, None)
     if "digest" in _core.features:
         attempt(_core.hash, model, ["xxh64", "uuid"], True, 1, None)
-        attempt(_core.verify, model, b"sha1 00 x:y\n" + b"0" * 40 + b"  x\n", None, 1, None)
+        attempt(_core.verify, model, b"sha1 00 x:y\n" + b"0" * 40 + b"  x\n", None, None, 1, None)
     attempt(model.mapping, 0)
     attempt(model.mapping, 1)
     imatrix = attempt(_core.imatrix, [bytes(folder / "file")] * 2)

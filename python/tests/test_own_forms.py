@@ -56,7 +56,7 @@ def test_shards_of_any_name(path: Path, tmp_path: Path) -> None:
     names = [tmp_path / name for name in ("one", "two", "three")]
     for file, name in zip(files, names):
         os.rename(file.path, name)
-    for sources in (names, [name.read_bytes() for name in names], [names[0], names[1].read_bytes(), open(names[2], "rb")]):
+    for sources in (names, tuple(names), [name.read_bytes() for name in names], [names[0], names[1].read_bytes(), open(names[2], "rb")]):
         with gufo.open(sources) as model:
             assert model.shards == 3 and model.path is None
             assert gufo.diff(path, model).same
@@ -167,10 +167,37 @@ def test_nothing_is_left(path: Path, tmp_path: Path, form: str, arguments: list[
     model.close()  # a job that failed does not use it
 
 
+def test_a_name_is_not_a_list(path: Path, tmp_path: Path) -> None:
+    gufo.open(path).strip(tmp_path / "one.gguf", "output.weight")
+    with gufo.open(tmp_path / "one.gguf") as model:
+        assert list(model.tensors) == ["output.weight"]
+
+
+WRONG: list[tuple[str, list[Any], dict[str, Any], type[Exception], str]] = [
+    ("split", [], {}, ValueError, "a split needs a limit: size or tensors"),
+    ("split", [-5], {}, OverflowError, "size: can't convert negative"),
+    ("split", [], {"tensors": 2**64}, OverflowError, "tensors: int too big"),
+    ("split", ["1M"], {"threads": -1}, OverflowError, "threads: -1 is not a number of threads"),
+    ("split", ["1M"], {"threads": 2**32}, OverflowError, "threads: 4294967296 is not a number of threads"),
+    ("strip", [["output.weight"]], {"vocabulary_only": True}, ValueError, "leaves no tensors"),
+    ("quantize", [7], {}, TypeError, "type: 7 is not a text"),
+    ("quantize", ["Q8_0"], {"memory": -1}, OverflowError, "memory: can't convert negative"),
+    ("quantize", ["Q8_0\0"], {}, ValueError, "type: embedded null"),
+    ("quantize", ["Q8_0"], {"output_type": "\ud800"}, ValueError, "output_type: "),
+]
+
+
+@pytest.mark.parametrize("form, arguments, options, error, message", WRONG, ids=[row[4] for row in WRONG])
+def test_misfits_are_named(
+    path: Path, tmp_path: Path, form: str, arguments: list[Any], options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with gufo.open(path) as model, pytest.raises(error, match=message):
+        getattr(model, form)(tmp_path / "out.gguf", *arguments, **options)
+    assert os.listdir(tmp_path) == ["model.gguf"]
+
+
 def test_refused(path: Path, tmp_path: Path) -> None:
     with gufo.open(path) as model:
-        with pytest.raises(gufo.Error, match="limit"):
-            model.split(tmp_path / "part")
         with pytest.raises(ValueError, match="is not a size"):
             model.split(tmp_path / "part", "some")
         with pytest.raises(gufo.Error):

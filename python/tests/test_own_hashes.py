@@ -84,6 +84,12 @@ def test_refused(path: Path, tmp_path: Path) -> None:
     with pytest.raises(gufo.Error) as error:
         gufo.verify(path, b"")
     assert error.value.code == "malformed"
+    (tmp_path / "manifest").write_text("no manifest\n")
+    with pytest.raises(gufo.Error, match="line 1") as error:
+        gufo.verify(path, tmp_path / "manifest")
+    assert error.value.file == str(tmp_path / "manifest")
+    with pytest.raises(ValueError, match="embedded null"):
+        gufo.hash(path, "sha1\0")
     with pytest.raises(FileNotFoundError):
         gufo.verify(path, tmp_path / "no.manifest")
     manifest = gufo.hash(path).manifest().encode()

@@ -77,10 +77,26 @@ def test_refused(path: Path, tmp_path: Path) -> None:
         imatrix.write(tmp_path / "out", progress=fail)
     imatrix.write(path, replace=True)  # may replace what it reads
     assert imatrix["output.weight"][0] == 1
+    with pytest.raises(ValueError, match="embedded null"):
+        gufo.imatrix(f"{path}\0.old")
     for wrong in ([], [path, tmp_path / "no"], tmp_path):
         with pytest.raises(gufo.Error):
             gufo.imatrix(wrong)
     assert os.listdir(tmp_path) == ["imatrix.gguf"]
+
+
+def test_errors_name_the_file(path: Path) -> None:
+    sums = np.array([1, np.nan], "<f4").tobytes()
+    counts = np.array([1], "<f4").tobytes()
+    entries: making.Entries = [
+        ("general.type", "string", "imatrix"), ("imatrix.datasets", "array[string]", ["b"]),
+        ("imatrix.chunk_count", "uint32", 2), ("imatrix.chunk_size", "uint32", 8),
+    ]  # fmt: skip
+    path.write_bytes(making.gguf(entries, [("a.in_sum2", 0, [2, 1], sums), ("a.counts", 0, [1, 1], counts)]))
+    imatrix = gufo.imatrix(path)
+    with pytest.raises(gufo.Error, match="nan") as caught:
+        imatrix["a"]
+    assert caught.value.file == str(path)
 
 
 def test_used(path: Path) -> None:

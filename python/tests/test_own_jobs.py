@@ -211,6 +211,17 @@ def test_convert(tmp_path: Path, type: str | None) -> None:
 
 
 @needs_import
+def test_convert_to_a_size(tmp_path: Path) -> None:
+    making.checkpoint(tmp_path / "model")
+    calls: list[tuple[int, int]] = []
+    job = gufo.convert(
+        tmp_path / "model", tmp_path / "out.gguf", size="100KiB", no_vocabulary=True, threads=1,
+        progress=lambda done, total: calls.append((done, total)),
+    )  # fmt: skip
+    assert job.size_plan is not None and len({total for _, total in calls}) == 2  # it measures, and writes
+
+
+@needs_import
 def test_convert_over_an_older_result(tmp_path: Path, seeds: Path) -> None:
     folder = making.checkpoint(tmp_path / "checkpoint")
     legacy = tmp_path / "legacy"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gufo
+from gufo.found import _time
 from gufo.given import bytes_in
 
 MODEL = gufo.open(making.llama(width=256, layers=4))
@@ -38,6 +39,12 @@ def test_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [found.path for found in gufo.find()] == ["b.gguf"]
     with pytest.raises(FileNotFoundError):
         gufo.find(tmp_path / "missing")
+
+
+def test_find_any_date(tmp_path: Path) -> None:
+    assert _time(2**40) is _time(2**63 - 1) is _time(0) is None and _time(1) is not None
+    with pytest.raises(ValueError, match="embedded null"):
+        gufo.find(f"{tmp_path}\0")
 
 
 def test_find_in_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

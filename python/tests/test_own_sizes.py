@@ -22,6 +22,19 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.parametrize("options", [{"size": 0}, {"bits_per_weight": 0.0}], ids=str)
+def test_nothing_is_a_size(path: Path, options: dict[str, Any]) -> None:
+    with gufo.open(path) as model, pytest.raises(gufo.Error, match="a size is either bytes"):
+        model.plan(**options)
+
+
+def test_errors_name_the_file_of_rules(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text("ffn_down\n")
+    with gufo.open(path) as model, pytest.raises(gufo.Error, match="line 1") as caught:
+        model.plan("Q8_0", types=tmp_path / "rules")
+    assert caught.value.file == str(tmp_path / "rules") and caught.value.offset == 0
+
+
 SIZES: list[tuple[dict[str, Any], list[str]]] = [
     ({"size": "1MB"}, ["--target-size", "1MB"]),
     ({"bits_per_weight": 5.5, "exact": True}, ["--target-bpw", "5.5", "--exact"]),

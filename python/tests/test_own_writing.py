@@ -40,7 +40,8 @@ def test_write(tmp_path: Path) -> None:
         "empty": np.zeros((0, 32), dtype=np.float32),
     }
     blocks = gufo.quantize(arrays["f32"].reshape(12, 32), gufo.GGMLQuantizationType.Q8_0)
-    gufo.write(path, METADATA, {**arrays, "q8": (blocks, "Q8_0")})
+    kind = gufo.GGMLQuantizationType.Q8_0
+    gufo.write(path, METADATA, {**arrays, "q8": (blocks, "Q8_0"), "enum": (blocks, kind)})
     with gufo.open(path) as model:
         assert {entry.key: entry.type for entry in model.entries} == {
             "general.architecture": "string", "general.name": "string", "general.tags": "array[string]",
@@ -52,7 +53,7 @@ def test_write(tmp_path: Path) -> None:
             tensor = model.tensors[name]
             assert tensor.shape == array.shape and np.array_equal(tensor.numpy(), array), name
         assert model.tensors["q8"].type == "Q8_0" and model.tensors["q8"].shape == (12, 32)
-        assert bytes(model.tensors["q8"].data) == blocks.tobytes()
+        assert bytes(model.tensors["q8"].data) == blocks.tobytes() == bytes(model.tensors["enum"].data)
         assert model.validate("structure").errors == []
 
 
@@ -113,6 +114,9 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], type[Exception], str]] = [
     ({"llama.block_count": 2**40}, {}, OverflowError, "llama.block_count: 1099511627776 does not fit into uint32"),
     ({"general.tags": ["a", 7]}, {}, TypeError, r"general.tags\[1\]: 7 is not a text"),
     ({"general.name": "\ud800"}, {}, ValueError, "general.name: "),
+    ({"my.key": 1e300}, {}, OverflowError, r"my.key: 1e\+300 does not fit into float32"),
+    ({"my.key": [1.0, -1e39]}, {}, OverflowError, r"my.key\[1\]: -1e\+39 does not fit into float32"),
+    ({"my.key": [-1, 2**64 - 1]}, {}, OverflowError, "my.key: no type holds -1 and 18446744073709551615"),
 ]
 
 
@@ -123,6 +127,12 @@ def test_refused(
     with pytest.raises(error, match=message):
         gufo.write(tmp_path / "out.gguf", metadata, tensors)
     assert os.listdir(tmp_path) == []
+
+
+def test_numbers_that_are_not_finite(tmp_path: Path) -> None:
+    gufo.write(tmp_path / "out.gguf", {"my.inf": float("inf"), "my.all": [float("-inf"), 1e-300, 3e38]})
+    with gufo.open(tmp_path / "out.gguf") as model:
+        assert model["my.inf"] == float("inf") and model["my.all"] == [float("-inf"), 0, pytest.approx(3e38)]
 
 
 def test_nothing_is_left(tmp_path: Path) -> None:

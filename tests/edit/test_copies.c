@@ -260,7 +260,7 @@ static void test_questions(void **state)
     check_ok(run_job(c, b.out.text, false, NULL, &error), &error, "once");
     check_status(run_job(c, b.out.text, false, NULL, &error), GUFO_E_ARGUMENT, &error, "twice");
     check_status(gufo_job_stream(c, 1, NULL, &error), GUFO_E_ARGUMENT, &error, "and streamed");
-    check_str(gufo_str_of(error.message), "the job was already written", "message");
+    check_str(gufo_str_of(error.message), "the job has run already", "message");
     gufo_job_free(c);
     gufo_model_free(set);
     workshop_end(&b);

@@ -129,7 +129,7 @@ class Job:
 def quantizer(
     model: Model, options: dict[str, Any], threads: int, progress: _Progress, /
 ) -> Job: ...
-def type_rules(text: bytes, /) -> list[tuple[bytes, bytes]]: ...
+def type_rules(text: bytes, path: bytes, /) -> list[tuple[bytes, bytes]]: ...
 def target_names() -> list[str]: ...
 def form(model: Model, name: str, options: dict[str, Any], /) -> Job: ...
 
@@ -155,7 +155,13 @@ def hash(
     model: Model, algorithms: list[str], with_tensors: bool, threads: int, progress: _Progress, /
 ) -> tuple[dict[str, str], list[dict[str, str]]]: ...
 def verify(
-    model: Model, manifest: bytes, path: bytes | None, threads: int, progress: _Progress, /
+    model: Model,
+    manifest: bytes,
+    file: bytes | None,
+    path: bytes | None,
+    threads: int,
+    progress: _Progress,
+    /,
 ) -> tuple[bool, list[tuple[str, bytes, bool]]]: ...
 
 class Edit:

@@ -41,7 +41,7 @@ class Found:
     shards: int
     #: Bytes of all files.
     size: int
-    #: The last change of a file; None where nothing is there.
+    #: The last change of a file; None where nothing is there, and after the year 9999.
     date: datetime | None
     #: general.name and general.architecture, of which 4,096 bytes are kept.
     title: str | None
@@ -68,10 +68,17 @@ def _fault(row: tuple[bytes, str, int | None] | None) -> _core.Error | None:
     return error
 
 
+def _time(seconds: int) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc) if seconds else None
+    except (OSError, OverflowError, ValueError):  # a year that datetime does not have
+        return None
+
+
 def _found(row: tuple[Any, ...]) -> Found:
     path, name, cache, shards, size, date, title, architecture, quantization, parameters, context, fault = row
     return Found(os.fsdecode(path), _text(name), _text(cache), shards, size,
-                 datetime.fromtimestamp(date, timezone.utc) if date else None, _text(title), _text(architecture),
+                 _time(date), _text(title), _text(architecture),
                  quantization, parameters or None, context or None, _fault(fault))  # fmt: skip
 
 

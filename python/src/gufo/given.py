@@ -46,7 +46,7 @@ def integer_type(least: int, most: int, names: Sequence[str]) -> int:
         low, high = bounds(name)
         if low <= least and most <= high:
             return VALUE_TYPES.index(name)
-    raise OverflowError(f"no type holds {least if least < 0 else most}")
+    raise OverflowError(f"no type holds {least}" if least == most else f"no type holds {least} and {most}")
 
 
 def guessed_element(values: Sequence[Any]) -> tuple[int, ...]:

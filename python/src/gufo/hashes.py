@@ -136,11 +136,12 @@ def verify(
     {'same'}
     """
     model = opened(source)
-    lines = manifest
+    lines, place = manifest, None
     if not isinstance(lines, bytes):
+        place = os.fsencode(lines)
         with open(lines, "rb") as file:
             lines = file.read()
     path = None if model.name is None else os.fsencode(model.name)
     with shown(progress, "verify") as call:
-        agrees, rows = _core.verify(model.core, lines, path, threads, call)
+        agrees, rows = _core.verify(model.core, lines, place, path, threads, call)
     return Verification(agrees, [Verdict(word, None if whole else text_of(name)) for word, name, whole in rows])

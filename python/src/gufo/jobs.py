@@ -162,12 +162,17 @@ def size_plan(about: dict[str, Any] | None) -> SizePlan | None:
 # ---- options -------------------------------------------------------------------------------------
 
 
+def listed(names: Iterable[str]) -> list[str]:
+    """Names; a text is one of them, and not its letters."""
+    return [names] if isinstance(names, str) else list(names)
+
+
 def rules_of(types: Types | None) -> Iterable[tuple[str, str]]:
     """Patterns and types: a mapping, or a file of them, as `SizePlan.rules` has them."""
     if types is None or isinstance(types, Mapping):
         return (types or {}).items()
     with open(types, "rb") as file:
-        return [(text_of(pattern), text_of(type)) for pattern, type in _core.type_rules(file.read())]
+        return [(text_of(pattern), text_of(type)) for pattern, type in _core.type_rules(file.read(), os.fsencode(types))]
 
 
 def types_by_name(model: Model, types: Types | None) -> dict[bytes, str]:
@@ -381,7 +386,7 @@ class QuantizeJob(Job):
             "split_tensors": split_tensors,
             "size": None if size is None else bytes_in(size),
             "bits_per_weight": bits_per_weight,
-            "size_types": list(size_types),
+            "size_types": listed(size_types),
             "exact": exact,
             "losses": kept,
         }
@@ -446,6 +451,8 @@ def formed(model: Model, form: str, options: dict[str, Any]) -> Job:
 
 def split(model: Model, size: Size, tensors: int, metadata_alone: bool) -> Job:
     options = {"size": bytes_in(size), "tensors": tensors, "metadata_alone": metadata_alone}
+    if options["size"] == tensors == 0:
+        raise ValueError("a split needs a limit: size or tensors")
     return formed(model, "split", options)
 
 
@@ -461,7 +468,9 @@ def endian(model: Model, byte_order: str) -> Job:
 
 
 def strip(model: Model, keep: Iterable[str], vocabulary_only: bool) -> Job:
-    names = [model.tensors[name].name for name in keep]
+    names = [model.tensors[name].name for name in listed(keep)]
+    if names and vocabulary_only:
+        raise ValueError("vocabulary_only leaves no tensors: keep names some")
     options = {"keep": list(map(bytes_of, names)), "vocabulary_only": vocabulary_only}
     return formed(model, "strip", options)
 
@@ -537,6 +546,6 @@ def convert(
     }
     legacy = {"flags": _core.LEGACY_MEASURE, "arch": arch, "known": entries}
     with models.open_foreign(source, kind, legacy if kind == "legacy" else checkpoint, lent) as model:
-        job = model.plan(type, **options)
+        job = model.plan(type, threads=threads, progress=progress, **options)
         job.run(output, replace=replace, threads=threads, memory=memory, progress=progress)
     return job

@@ -944,7 +944,7 @@ def open(
     `source` is a path; the content of a file (bytes, or any object with a buffer); an open file,
     or its descriptor; or a folder or file of a training framework, or of a format before GGUF,
     which is seen as the GGUF file that it becomes.  The first of several shards means all of them,
-    unless `single`; a list is the shards of a model in their order, whatever their names.
+    unless `single`; a list or tuple is the shards of a model in their order, whatever their names.
 
     `lenient` opens a damaged file as far as it can be read, a folder as far as it is understood; `metadata_only` one whose data is not
     there; without `mapped` a file that is truncated meanwhile cannot end the process.  Errors are
@@ -964,7 +964,7 @@ def open(
     if is_path(source) and os.path.isdir(source):
         need("models of training frameworks, which folders are")
         return open_folder(source) if lenient else open_foreign(source, "checkpoint")
-    if isinstance(source, list):
+    if isinstance(source, (list, tuple)):
         return Model(_core.open([content_of(one) for one in source], flags=flags, name=name), source)
     try:
         core = _core.open(content_of(source), flags=flags, name=name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from enum import IntEnum
 from typing import Any
 
 from gufo import _core
@@ -35,9 +36,10 @@ def tensor_row(name: str, tensor: Tensor, byte_order: str) -> Row:
     return bytes_of(name), tensor.type_id, tuple(reversed(tensor.shape)), data
 
 
-def blocks_row(name: str, blocks: Any, type: str) -> Row:
+def blocks_row(name: str, blocks: Any, type: str | IntEnum) -> Row:
     import numpy as np
 
+    type = type if isinstance(type, str) else type.name
     if type not in TYPES:
         raise ValueError(f"{name}: {type!r} is not an element type")
     number, _, elements, size, _ = TYPES[type]
@@ -64,7 +66,7 @@ def array_row(name: str, values: Any) -> Row:
 def row(name: str, data: Any) -> Row:
     if isinstance(data, Tensor):
         return tensor_row(name, data, data.byte_order)
-    if isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], str):
+    if isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], (str, IntEnum)):
         return blocks_row(name, *data)
     return array_row(name, data)
 
@@ -82,7 +84,7 @@ def write(
 
     `metadata` are keys and values, of the types that `Edit.set` gives them; or a model, whose entries
     are taken to the last bit.  A tensor is an array, whose dtype is its type; a pair of blocks and their
-    type, as (gufo.quantize(values, Type.Q8_0), "Q8_0"); or one of a model, which keeps its type.  Keys that
+    type, as (gufo.quantize(values, Type.Q8_0), Type.Q8_0) or "Q8_0"; or one of a model, which keeps its type.  Keys that
     say which shard a file is are left out: this is one file.
 
     >>> gufo.write(folder / "new.gguf", model, {name: tensor for name, tensor in model.tensors.items()})

@@ -407,7 +407,7 @@ gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     if (job->used)
-        return refuse(error, GUFO_E_ARGUMENT, "the job was already written");
+        return refuse(error, GUFO_E_ARGUMENT, "the job has run already");
     job->used = true;
     return job->hooks.begin != NULL ? job->hooks.begin(job->hooks.context, run, error) : GUFO_OK;
 }
