@@ -146,7 +146,11 @@ static gufo_status plan_form(void *context, const gufo_run *run, gufo_error *err
 
     (void)run;
     f->job = f->form->plan(f, error);
-    return f->job != NULL ? GUFO_OK : error->code;
+    if (f->job != NULL)
+        return GUFO_OK;
+    if (error->code != GUFO_E_ARGUMENT)
+        core_name_file(error, gufo_model_name(f->input));
+    return error->code;
 }
 
 static PyObject *form_model(PyObject *module, PyObject *args)

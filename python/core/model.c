@@ -6,6 +6,7 @@
  * that of mmap does; whoever drops the model leaves the map to its views. */
 #include "core.h"
 
+#include <stdio.h>
 #include <structmember.h>
 #include <sys/stat.h>
 
@@ -103,6 +104,16 @@ static bool read_sources(opening *o, PyObject *list)
     return good;
 }
 
+/* "shard 2", for what has no path. */
+static void name_shard(gufo_error *error)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "shard %u", (unsigned)error->file_index + 1);
+    if (error->role == GUFO_FILE_INPUT)
+        core_name_file(error, name);
+}
+
 static gufo_status open_input(void *context, const gufo_run *run, gufo_error *error)
 {
     opening *o = context;
@@ -117,6 +128,8 @@ static gufo_status open_input(void *context, const gufo_run *run, gufo_error *er
         o->model = gufo_model_open_fd(input->fd, &o->options, error);
     else
         o->model = gufo_model_open_memory(input->data, input->size, &o->options, error);
+    if (o->model == NULL && o->is_set)
+        name_shard(error);
     return o->model == NULL ? error->code : GUFO_OK;
 }
 

@@ -68,6 +68,18 @@ def test_shards_of_any_name(path: Path, tmp_path: Path) -> None:
         gufo.open([names[0], None])
 
 
+def test_errors_name_the_shard(path: Path, tmp_path: Path) -> None:
+    files = [file.path for file in gufo.open(path).split(tmp_path / "part", tensors=8).files]
+    for sources, name in (
+        ([files[0], b"no GGUF file", files[2]], "shard 2"),
+        ([b"no GGUF file", *files[1:]], "shard 1"),
+        ([*files[:2], tmp_path / "model.gguf"], str(tmp_path / "model.gguf")),
+    ):
+        with pytest.raises(gufo.Error) as caught:
+            gufo.open(sources)
+        assert caught.value.file == name and str(caught.value).startswith(f"{name}: ")
+
+
 def test_endian(path: Path, tmp_path: Path) -> None:
     with gufo.open(path) as model:
         model.endian(tmp_path / "big.gguf", "big")
@@ -120,6 +132,15 @@ def test_export(tmp_path: Path) -> None:
         assert arrays["model.norm.weight"].shape == (32,)
     gufo.convert(tmp_path / "ours", tmp_path / "again.gguf", no_vocabulary=True)
     assert gufo.diff(tmp_path / "model.gguf", tmp_path / "again.gguf").tensors == []
+
+
+@needs_import
+def test_export_names_the_file(path: Path, tmp_path: Path) -> None:
+    with gufo.edit(path) as edit:
+        edit.rename_tensor("output.weight", "own")
+    with gufo.open(path) as model, pytest.raises(gufo.Error, match="has no name") as caught:
+        model.export(tmp_path / "out")
+    assert caught.value.file == str(path)
 
 
 @needs_import

@@ -383,6 +383,14 @@ gufo_status shards_open_beside(gufo_model *model, const char *first, size_t pref
     return model_fail(model, status, error);
 }
 
+/* What is wrong with a shard that has no name is not wrong with the first one, whose name the set has. */
+static gufo_status fail_list(const gufo_model *model, gufo_status status, gufo_error *error)
+{
+    if (status == GUFO_OK || (error != NULL && error->role == GUFO_FILE_INPUT))
+        return status;
+    return model_fail(model, status, error);
+}
+
 gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t count,
                              opening_state *o, gufo_error *error)
 {
@@ -391,7 +399,7 @@ gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t
 
     for (size_t i = (size_t)list.taken; i < count && status != GUFO_OK; i++)
         model_close_input(&inputs[i]);
-    return model_fail(model, status, error);
+    return fail_list(model, status, error);
 }
 
 /* ---- joining -------------------------------------------------------------------------------- */
