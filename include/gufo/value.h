@@ -61,7 +61,8 @@ GUFO_API gufo_status gufo_value_read_json(gufo_value_type type, const char *text
                                           gufo_error *error);
 
 /* The same in the other direction: appends a value to `out`.  Reading the text as the type of the value,
- * or of the innermost elements of an array, gives the same value.  Any thread.  GUFO_E_CHANGED where the
+ * or of the innermost elements of an array, gives the same value; of an array of arrays JSON keeps neither
+ * the types of inner arrays that differ nor those of empty ones, and more than 16 levels are not read.  Any thread.  GUFO_E_CHANGED where the
  * bytes of an array changed meanwhile, GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_value_write_json(const gufo_value *value, gufo_text *out,
                                            gufo_error *error);

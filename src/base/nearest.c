@@ -20,7 +20,7 @@ size_t gufo_text_distance(gufo_str a, gufo_str b, size_t limit)
     size_t gap = a.len > b.len ? a.len - b.len : b.len - a.len;
 
     if (gap > limit || a.len > MOST_COMPARED || b.len > MOST_COMPARED)
-        return limit + 1;
+        return limit < SIZE_MAX ? limit + 1 : SIZE_MAX;
     for (size_t j = 0; j <= b.len; j++)
         table[0][j] = j;
     for (size_t i = 1; i <= a.len; i++) {

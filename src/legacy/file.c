@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/files/source_folder.h"
 #include "codec/half.h"
@@ -122,7 +123,7 @@ static gufo_status fail_unknown(source *s, gufo_error *error)
     enum { ENOUGH_TO_RECOGNISE = 4096 };
     const char *kind;
 
-    (void)source_need(s, ENOUGH_TO_RECOGNISE, NULL); /* as much as can be had */
+    (void)source_need(s, smaller(ENOUGH_TO_RECOGNISE, s->size), NULL); /* as much as can be had */
     kind = gufo_recognise(s->base, (size_t)s->have);
     return fail_with(error, GUFO_E_NOT_GGUF, 0,
                      "the file begins with none of the magic numbers of GGML, GGMF, GGJT, GGCC or "

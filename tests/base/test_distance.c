@@ -38,10 +38,20 @@ static void test_limit(void **state)
     }
 }
 
+/* Texts that are too long to compare are not near, whatever the limit. */
+static void test_long(void **state)
+{
+    static const char zeros[129], ones[129] = {1};
+
+    (void)state;
+    check(gufo_text_distance((gufo_str){zeros, 129}, (gufo_str){ones, 129}, SIZE_MAX) > 129,
+          "without a limit");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_distances),
-                                       cmocka_unit_test(test_limit)};
+                                       cmocka_unit_test(test_limit), cmocka_unit_test(test_long)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,65 @@ static void test_refused(void **state)
     gufo_find_free(NULL);
 }
 
+/* A file that is named is listed, whether a folder has it, too, or not. */
+static void test_named(void **state)
+{
+    place p = {.f = folder_new()};
+    path_text file = folder_path(&p.f, "x.bin");
+    gufo_error error;
+
+    (void)state;
+    make_text(&p, "x.bin", "xx");
+    for (int i = 0; i < 2; i++) {
+        gufo_find *find = find_new(&p, NULL);
+
+        check_ok(gufo_find_add(find, i == 0 ? file.text : p.f.path, 0, &error), &error, "%d", i);
+        check_ok(gufo_find_add(find, i == 0 ? p.f.path : file.text, 0, &error), &error, "%d", i);
+        check_models(&p, find, "x.bin!");
+    }
+    folder_remove(&p.f);
+}
+
+static gufo_find_kind is_checkpoint(void *context, const char *path)
+{
+    (void)context, (void)path;
+    return GUFO_FIND_CHECKPOINT;
+}
+
+static gufo_model *open_without_memory(void *context, const char *path, gufo_error *error)
+{
+    (void)context, (void)path;
+    *error = (gufo_error){.code = GUFO_E_MEMORY, .offset = GUFO_NO_OFFSET};
+    return NULL;
+}
+
+/* Models of other formats: nobody opens them, or memory is missing. */
+static void test_checkpoints(void **state)
+{
+    gufo_find_options options = {.kind = is_checkpoint};
+    place p = {.f = folder_new()};
+    gufo_found model;
+    gufo_error error;
+
+    (void)state;
+    make_text(&p, "x", "not GGUF");
+    for (int i = 0; i < 2; i++) {
+        gufo_find *find;
+
+        options.open = i > 0 ? open_without_memory : NULL;
+        find = gufo_find_new(&options, &error);
+        check(find != NULL, "%s", error.message);
+        check_ok(gufo_find_add(find, folder_path(&p.f, "x").text, 0, &error), &error, "a file");
+        check_status(gufo_find_read(find, NULL, &error), i > 0 ? GUFO_E_MEMORY : GUFO_OK, &error,
+                     "%d", i);
+        check(gufo_find_at(find, 0, &model) == (i == 0), "%d", i);
+        if (i == 0)
+            check_error_shape(model.fault, GUFO_E_ARGUMENT, "nobody opens it");
+        gufo_find_free(find);
+    }
+    folder_remove(&p.f);
+}
+
 static gufo_status find_all(place *p, const gufo_allocator *allocator)
 {
     const gufo_run run = {.threads = 1, .allocator = allocator};
@@ -306,10 +365,11 @@ static void test_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_folders), cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_sets),    cmocka_unit_test(test_caches),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_folders),     cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_sets),        cmocka_unit_test(test_caches),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_stop),        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_checkpoints),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

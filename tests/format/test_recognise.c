@@ -1,5 +1,6 @@
 /* Recognising files that are not GGUF files. */
 #include "../support/check.h"
+#include "../support/folder.h"
 
 #include <strings.h>
 
@@ -102,12 +103,28 @@ static void test_in_messages(void **state)
     }
 }
 
+/* Three bytes that are read, not mapped, are no empty file. */
+static void test_short(void **state)
+{
+    const gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "x");
+    gufo_error error = no_error();
+
+    (void)state;
+    write_file(path.text, "abc", 3);
+    assert_null(gufo_model_open(path.text, &options, &error));
+    check(!holds(error.message, "empty"), "%s", error.message);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_prefixes),
         cmocka_unit_test(test_in_messages),
+        cmocka_unit_test(test_short),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,13 @@ static bool link_before(const void *a, const void *b)
     return order < 0 || (order == 0 && strcmp(x->path, y->path) < 0);
 }
 
+/* Leaves out another path of a model.  What is one by any of its paths is one. */
+static void join_into(found_file *file, found_file *kept)
+{
+    file->left_out = true;
+    kept->guessed = kept->guessed && file->guessed;
+}
+
 /* Keeps the first file of each set, and the first of several links to a file. */
 static gufo_status join(gufo_find *find, gufo_error *error)
 {
@@ -123,8 +130,10 @@ static gufo_status join(gufo_find *find, gufo_error *error)
         parse_path(&files[i]);
     sort_items(files, (size_t)find->count, sizeof *files, shard_before);
     for (uint64_t i = 1; i < find->count; i++) {
-        files[i].left_out = compare_sets(kept, &files[i]) == 0;
-        kept = files[i].left_out ? kept : &files[i];
+        if (compare_sets(kept, &files[i]) == 0)
+            join_into(&files[i], kept);
+        else
+            kept = &files[i];
     }
     for (uint64_t i = 0; i < find->count && status == GUFO_OK; i++)
         if (!files[i].left_out)
@@ -132,8 +141,10 @@ static gufo_status join(gufo_find *find, gufo_error *error)
     sort_items(files, (size_t)find->count, sizeof *files, link_before);
     kept = files;
     for (uint64_t i = 1; i < find->count && !files[i].left_out; i++) {
-        files[i].left_out = files[i].inodes[0] != 0 && compare_links(kept, &files[i]) == 0;
-        kept = files[i].left_out ? kept : &files[i];
+        if (files[i].inodes[0] != 0 && compare_links(kept, &files[i]) == 0)
+            join_into(&files[i], kept);
+        else
+            kept = &files[i];
     }
     return status;
 }
@@ -293,7 +304,13 @@ static gufo_status open_foreign(const gufo_find *find, found_file *file, gufo_mo
     const char *path;
     gufo_error fault = {.offset = GUFO_NO_OFFSET};
 
-    *out = options->open != NULL ? options->open(options->context, file->path, &fault) : NULL;
+    *out = NULL;
+    if (options->open == NULL)
+        (void)refuse(&fault, GUFO_E_ARGUMENT, "gufo_find_options.open is missing");
+    else
+        *out = options->open(options->context, file->path, &fault);
+    if (*out == NULL && fault.code == GUFO_E_MEMORY)
+        return fail_as(error, &fault);
     if (*out == NULL)
         return set_fault(find, file, file->path, &fault, error);
     if (options->part == NULL)
@@ -315,6 +332,7 @@ static gufo_status open_broken(const gufo_find *find, found_file *file, const op
                               ? options->kind(options->context, file->path)
                               : GUFO_FIND_NOTHING;
     gufo_status status;
+    gufo_error lenient;
 
     /* A part of a checkpoint is not listed beside it. */
     if (kind == GUFO_FIND_OLD || (kind == GUFO_FIND_CHECKPOINT && !file->guessed))
@@ -325,8 +343,10 @@ static gufo_status open_broken(const gufo_find *find, found_file *file, const op
     status = set_fault(find, file, file->path, fault, error);
     open->flags |= GUFO_OPEN_LENIENT;
     if (status == GUFO_OK)
-        *out = gufo_model_open_shards(o->inputs, o->count, open, NULL);
-    return status;
+        *out = gufo_model_open_shards(o->inputs, o->count, open, &lenient);
+    return status == GUFO_OK && *out == NULL && lenient.code == GUFO_E_MEMORY
+               ? fail_as(error, &lenient)
+               : status;
 }
 
 /* The metadata of files that are read side by side; longer ones are read one after the other, so that a folder

@@ -215,6 +215,12 @@ static bool read_version(walker *w)
     return true;
 }
 
+/* As much as is there of what is needed to say what a file is. */
+static gufo_status read_beginning(source *s)
+{
+    return source_need(s, smaller(ENOUGH_TO_RECOGNISE, s->size), NULL);
+}
+
 static bool read_magic(walker *w)
 {
     static const char magic[4] = {'G', 'G', 'U', 'F'};
@@ -225,7 +231,7 @@ static bool read_magic(walker *w)
         return true;
     if (file->status != GUFO_OK || w->reported)
         return false;
-    (void)source_need(&file->source, ENOUGH_TO_RECOGNISE, NULL); /* as much as can be had */
+    (void)read_beginning(&file->source);
     kind = gufo_recognise(file->source.base, (size_t)file->source.have);
     return stop(w, RULE_MAGIC, 0, "not a GGUF file: %s%s",
                 kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
@@ -257,7 +263,7 @@ static bool is_draft(walker *w)
 
     if (w->encoding.version != 1 || w->encoding.byte_order != GUFO_LITTLE_ENDIAN)
         return false;
-    if (source_need(s, ENOUGH_TO_RECOGNISE, NULL) != GUFO_OK)
+    if (read_beginning(s) != GUFO_OK)
         s->over_limit = false; /* that much may not be needed: reading on says so */
     return draft_recognise(s->base, s->have);
 }

@@ -33,7 +33,7 @@ typedef struct gufo_find_options {
     const char *(*variable)(void *context, const char *name);
     /* Takes what could not be read of a folder, and why; error->file names it. */
     void (*fault)(void *context, const gufo_error *error);
-    /* Models in other formats, as gufo_import_find_kind and gufo_import_find_open of import.h have them;
+    /* Models in other formats, as gufo_import_kind and gufo_import_outline of import.h see them;
      * NULL: there are none.  Called from several threads. */
     gufo_find_kind (*kind)(void *context, const char *path);
     /* Opens one; path and number of parts are those of its files: NULL past the last. */
