@@ -150,7 +150,7 @@ static bool read_member_name(reader *r, bool *is_text, bool *is_coded)
 static bool read_object(reader *r)
 {
     const size_t start = r->to->len;
-    bool found = false, is_text, is_coded;
+    bool found = false, is_text = false, is_coded = false;
 
     do {
         if (!read_member_name(r, &is_text, &is_coded))
