@@ -158,6 +158,18 @@ static void answer(task *t, bool stop)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* Whether progress() has made a process of its own, which has the call, but not the thread that works. */
+static bool is_child(const task *t)
+{
+    return t->process != getpid();
+}
+
+static void refuse_child(void)
+{
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_RuntimeError, "a child of fork cannot go on with the call");
+}
+
 /* Waits for the end, even after an exception: the work uses memory of the caller. */
 static bool wait_for_end(const core_call *call, task *t)
 {
@@ -169,6 +181,10 @@ static bool wait_for_end(const core_call *call, task *t)
             ended = wait_a_tick(t, &done, &total);
         Py_END_ALLOW_THREADS
         well = well && look_around(call, done, total);
+        if (is_child(t)) {
+            refuse_child();
+            return false;
+        }
         answer(t, !well);
     }
     return well;
@@ -256,7 +272,8 @@ static bool do_beside(PyObject *module, const core_call *call, task *t)
         return false;
     if (pthread_create(&thread, NULL, do_work, t) == 0) {
         well = wait_for_end(call, t);
-        pthread_join(thread, NULL);
+        if (!is_child(t))
+            pthread_join(thread, NULL);
         well = result_of(module, t, well);
     } else {
         well = do_here(module, t);
@@ -283,6 +300,8 @@ bool core_do(PyObject *module, const core_call *call, core_work *work, void *con
     }
     init_task(t, call, work, context);
     well = do_beside(module, call, t);
+    if (is_child(t))
+        return well; /* its lock may be held for ever */
     end_task(t);
     free(t);
     return well;

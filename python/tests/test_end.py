@@ -76,6 +76,32 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert run(folder, BEGIN + end) == "7\n"
 
 
+@pytest.mark.parametrize("end", ["pass", "sys.exit(7)"])
+def test_child_of_fork_in_progress(folder: Path, end: str) -> None:
+    """It does not wait for work of its parent, which goes on."""
+    program = f"""
+import os, signal, sys
+import gufo
+children = []
+def show(done, total):
+    if not children:
+        children.append(os.fork())
+        if children[0] == 0:
+            signal.alarm(20)
+            {end}
+def work():
+    with gufo.open("large.gguf") as model:
+        model.quantize("out.gguf", "Q8_0", progress=show)
+try:
+    work()
+except RuntimeError as error:
+    sys.exit(7 if children[0] == 0 and "child of fork" in str(error) else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]), os.listdir())
+"""
+    assert run(folder, program).split(" ", 1)[0] == "7"
+    assert sorted(os.listdir(folder)) == ["large.gguf", "out.gguf"]
+
+
 def test_silent_pipe(folder: Path) -> None:
     """Work that cannot be stopped ends with the process."""
     end = """
