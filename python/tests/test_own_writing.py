@@ -109,6 +109,8 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], type[Exception], str]] = [
     ({}, {"a" * 65: np.ones(2)}, gufo.Error, "64"),
     ({}, {"a": np.ones((1, 1, 1, 1, 1))}, ValueError, "at most 4 dimensions, not 5"),
     ({"bad key": 1}, {}, gufo.Error, "bad key"),
+    ({5: 1}, {}, TypeError, "5 is not a text"),  # type: ignore[dict-item]
+    ({}, {b"a": np.ones(2)}, TypeError, "b'a' is not a text"),  # type: ignore[dict-item]
     ({"my.key": None}, {}, TypeError, "my.key: NoneType is not a metadata value"),
     ({"my.key": [1, "a"]}, {}, TypeError, "my.key: the elements have no common type"),
     ({"llama.block_count": 2**40}, {}, OverflowError, "llama.block_count: 1099511627776 does not fit into uint32"),

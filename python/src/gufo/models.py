@@ -53,6 +53,8 @@ def text_of(name: bytes) -> str:
 
 
 def bytes_of(name: str) -> bytes:
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is not a text")
     return name.encode("utf-8", "surrogateescape")
 
 
