@@ -7,7 +7,8 @@
  * mean), check.h (whether a model is complete and agrees with itself), name.h (names of files),
  * summary.h (a model in a few facts), value.h (values from text), quant.h (making models smaller),
  * edit.h (changing files), compare.h (how two models differ), estimate.h (the memory that a model
- * needs), find.h (models on this machine).  digest.h (hashes and signatures) belongs to a separate library. */
+ * needs), find.h (models on this machine).  digest.h (hashes and signatures) belongs to a separate
+ * library. */
 #ifndef GUFO_H
 #define GUFO_H
 

@@ -2,7 +2,7 @@
  *
  *     gufo_estimator *estimator = gufo_estimator_new(model, NULL, &error);
  *     gufo_estimator_run(estimator, &(gufo_estimate_options){.n_ctx = 8192}, &estimate, &error);
- *     gufo_estimate_most_bytes(&estimate.devices[0])      the host's
+ *     uint64_t host = gufo_estimate_most_bytes(&estimate.devices[0]);
  *     gufo_estimator_free(estimator);
  *
  * From the header of a model alone, these functions compute what llama.cpp allocates on the host and on

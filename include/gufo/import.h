@@ -57,7 +57,8 @@ GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
  * for GUFO_FIND_NOTHING, also of GGUF files.  Static; any thread. */
 GUFO_API gufo_find_kind gufo_import_kind(const char *path, const char **name);
 /* Opens either for a list of models: a checkpoint without its vocabulary, and without its keys where its
- * architecture has no rules.  `flags`: 0 or GUFO_CHECKPOINT_FOLLOW.  Freed with gufo_import_free.  NULL on failure, as of these functions.  Any thread. */
+ * architecture has no rules.  `flags`: 0 or GUFO_CHECKPOINT_FOLLOW.  Freed with gufo_import_free.  NULL on
+ * failure, as of these functions.  Any thread. */
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_outline(const char *path, uint32_t flags,
                                                         gufo_error *error);
 /* Plans the GGUF file of a type as `gufo convert` makes it, for gufo_quantizer_job: a checkpoint of GPTQ

@@ -15,7 +15,9 @@
  * absent.  The scale of a size is K, M, B, T or Q, and shards are numbered from 00001 to their
  * count.
  *
- *     gufo_model_suggest_name(model, 0, name, &error)      the name that a model should have */
+ * The name that a model should have:
+ *
+ *     gufo_model_suggest_name(model, 0, name, &error); */
 #ifndef GUFO_NAME_H
 #define GUFO_NAME_H
 

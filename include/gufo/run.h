@@ -1,5 +1,7 @@
 /* How to run long work.
  *
+ *     gufo_run run = {.threads = 4, .progress = show, .progress_context = stdout};
+ *
  * Functions that read, write, decode or encode tensor data take a `const gufo_run *`; NULL means {0}. */
 #ifndef GUFO_RUN_H
 #define GUFO_RUN_H

@@ -1,7 +1,7 @@
 /* Chat templates, rendered as Hugging Face's transformers renders them: a library of its own,
  * libgufo_template (pkg-config gufo-template), which knows nothing of model files.
  *
- *     find     gufo_model_get_str, or gufo_model_chat_template of text.h
+ *     find     gufo_model_chat_template of summary.h
  *     parse    gufo_template_parse
  *     give     gufo_template_values_set            messages, tools ... as JSON
  *     render   gufo_template_render

@@ -1,5 +1,8 @@
 /* Values from text and from JSON, the types that the value of a key may have, and changes of
- * elements of arrays. */
+ * elements of arrays.
+ *
+ *     gufo_key_types types = gufo_key_types_of(document, "llama.context_length");
+ *     gufo_document_set_read(document, "llama.context_length", "4096", &types, &error); */
 #ifndef GUFO_VALUE_H
 #define GUFO_VALUE_H
 
@@ -52,9 +55,10 @@ GUFO_API void gufo_value_texts_free(gufo_value_texts *texts);
 
 /* Reads a JSON value of `type`, or an array of such values, or arrays of arrays: what the command
  * writes with --json, that is integers above 2^53, "nan", "inf" and "-inf" as strings, and texts also as
- * {"text": "..."}, or, for any bytes, {"base64": "..."}, whose other members do not count.  Integers are never read through a double.  What *out refers to is
+ * {"text": "..."}, or, for any bytes, {"base64": "..."}, whose other members do not count.  Integers are
+ * never read through a double.  What *out refers to is
  * in `bytes`, which is emptied first and belongs to the caller.  `texts`: takes texts among the numbers of
- * an array; NULL: there may be none.  Any thread.  GUFO_E_MALFORMED, with the byte of the text, for text
+ * an array; NULL: a text there is malformed.  Any thread.  GUFO_E_MALFORMED, with the byte of the text, for text
  * that is not JSON or does not fit the type; GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_value_read_json(gufo_value_type type, const char *text, gufo_value *out,
                                           gufo_text *bytes, gufo_value_texts *texts,
@@ -80,7 +84,7 @@ typedef enum gufo_value_json_form {
 /* Takes the next bytes of a text; false: no more are wanted. */
 typedef bool gufo_put_fn(void *context, const char *bytes, size_t count);
 
-/* Writes a value in pieces, in the memory of none of them, with at most `limit` elements of each array.  Of
+/* Writes a value in pieces, of which it keeps none in memory, with at most `limit` elements of each array.  Of
  * strings control characters, bidirectional controls and line separators are escaped.  Any thread.
  * GUFO_E_STOPPED if `put` returned false; GUFO_E_CHANGED as above: the JSON is complete all the same. */
 GUFO_API gufo_status gufo_value_put_json(const gufo_value *value, gufo_value_json_form form,

@@ -312,7 +312,7 @@ GUFO_API gufo_status gufo_detokenizer_feed(gufo_detokenizer *detokenizer, const 
 GUFO_API gufo_status gufo_detokenizer_end(gufo_detokenizer *detokenizer, gufo_text *out,
                                           gufo_error *error);
 
-/* ==== Part 5: taking stock =================================================================== */
+/* ==== Part 5: what a vocabulary holds ======================================================== */
 
 #define GUFO_TOKEN_TYPE_COUNT 7 /* gufo_token.type is less */
 
@@ -347,8 +347,8 @@ GUFO_API gufo_status gufo_vocab_unreachable(const gufo_vocab *vocab, const gufo_
 
 /* What a vocabulary was opened from: it does not keep its merges as they are written. */
 typedef struct gufo_vocab_source {
-    const gufo_model *model; /* of gufo_vocab_open; NULL: */
-    gufo_str json;           /* of gufo_vocab_open_json */
+    const gufo_model *model; /* the one given to gufo_vocab_open; NULL: it was opened from `json` */
+    gufo_str json;           /* the text given to gufo_vocab_open_json */
     uint64_t reserved[4];    /* must be zero */
 } gufo_vocab_source;
 
@@ -409,17 +409,17 @@ GUFO_API gufo_status gufo_vocab_compare(const gufo_vocab *a, const gufo_vocab *b
                                         gufo_vocab_comparison *result, gufo_error *error);
 
 /* Appends a tokenizer.json that Hugging Face's tokenizers read: one that is made of the vocabulary, or the
- * one that it was opened from.  On failure `out` is as it was.  While it works it has values from malloc.
+ * one that it was opened from.  On failure `out` is as it was.  It allocates values with malloc.
  * Any thread.
- *   GUFO_E_TYPE       what has no such form, by its name
+ *   GUFO_E_TYPE       a vocabulary that has no such form; the message names it
  *   GUFO_E_MALFORMED  texts that JSON cannot have: two the same, not UTF-8
  *   GUFO_E_ARGUMENT   a source that is not the one the vocabulary was opened from
  *   GUFO_E_CHANGED, GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_vocab_export_json(const gufo_vocab *vocab,
                                             const gufo_vocab_source *source, gufo_text *out,
                                             gufo_error *error);
-/* Appends a line for each token, by ids.  Of WordPiece as Hugging Face has it: continuations begin
- * with ##.  Of others as the file has it.  Backslashes and line ends in texts become \\ \n \r, bytes
+/* Appends a line for each token, by ids.  Tokens of WordPiece are as Hugging Face has them: continuations
+ * begin with ##.  Others are as the file has them.  Backslashes and line ends in texts become \\ \n \r, bytes
  * that are not UTF-8 \xNN.  On failure `out` is as it was: GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_vocab_export_txt(const gufo_vocab *vocab, gufo_text *out,
                                            gufo_error *error);

@@ -1,5 +1,11 @@
 /* Changing a file.
  *
+ *     gufo_edit *edit = gufo_edit_open("model.gguf", NULL, &error);
+ *
+ *     gufo_document_set_text(gufo_edit_document(edit), "general.name", "Tiny", &error);
+ *     gufo_edit_apply(edit, NULL, NULL, NULL, NULL, &error);
+ *     gufo_edit_free(edit);
+ *
  * Part 1  metadata     set, remove and rename keys: in place where that is safe
  * Part 2  shards       one file into several, several into one
  * Part 3  forms        byte order, parts of a file, tensors in other formats */

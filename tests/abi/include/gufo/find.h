@@ -2,6 +2,7 @@
  * about each, of which only headers are read.
  *
  *     gufo_find *find = gufo_find_new(NULL, &error);
+ *     gufo_found model;
  *
  *     gufo_find_add(find, "models", GUFO_FIND_RECURSIVE, &error);
  *     gufo_find_read(find, NULL, &error);
@@ -31,13 +32,15 @@ typedef struct gufo_find_options {
     /* Gives the value of an environment variable, which places of caches depend on; NULL if it is not
      * set.  Returns what getenv does; the text is needed during the call alone. */
     const char *(*variable)(void *context, const char *name);
-    /* Takes what could not be read of a folder, and why; error->file names it. */
+    /* Called for each folder that cannot be read; error->file is its path. */
     void (*fault)(void *context, const gufo_error *error);
-    /* Models in other formats, as gufo_import_kind and gufo_import_outline of import.h see them;
-     * NULL: there are none.  Called from several threads. */
+    /* What a path of another format is: gufo_import_kind of import.h.  NULL: the list has models in GGUF
+     * alone.  This and the next two are called from several threads at once. */
     gufo_find_kind (*kind)(void *context, const char *path);
-    /* Opens one; path and number of parts are those of its files: NULL past the last. */
+    /* Opens such a model, which the list frees: gufo_import_outline, gufo_import_take_model. */
     gufo_model *(*open)(void *context, const char *path, gufo_error *error);
+    /* The path of file `index` of a model that `open` has opened; NULL past the last.  Sizes and dates of
+     * these files are those of the model; NULL in the place of the function: those of the path. */
     const char *(*part)(void *context, const gufo_model *model, uint32_t index);
     void *context;                   /* for all of these, each of which may be NULL */
     const gufo_allocator *allocator; /* NULL: malloc */
@@ -78,13 +81,13 @@ GUFO_API gufo_status gufo_find_read(gufo_find *find, const gufo_run *run, gufo_e
 /* A model.  Texts live as long as the list. */
 typedef struct gufo_found {
     const char *path;  /* the file; the first one of a set; a folder */
-    const char *name;  /* what its cache calls it ("llama3:8b"); NULL: it has no such name */
+    const char *name;  /* what its cache calls it ("llama3:8b"); NULL: none gives it a name */
     const char *cache; /* "huggingface", "llama.cpp", "ollama", "lmstudio"; NULL: it is in none */
-    uint32_t shards;   /* files of a set; 1 */
+    uint32_t shards;   /* files of a set; 1 for any other model */
     uint64_t size;     /* bytes of all files */
     int64_t date;      /* seconds since 1970: the last change of a file; 0: not known */
     /* What the header says; of a broken file, what can be read of it. */
-    const char *title;        /* general.name, of which 4,096 bytes are kept; NULL: it says none */
+    const char *title;        /* general.name, of which 4,096 bytes are kept; NULL: it has none */
     const char *architecture; /* general.architecture, likewise */
     const char *quantization; /* as in gufo_summary; NULL without tensors */
     uint64_t parameters;      /* 0: not known */

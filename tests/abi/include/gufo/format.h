@@ -517,7 +517,7 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_model_open_provider(const gufo_provider 
  *     gufo_validate          G, all but G8, of one file   header, metadata, infos, padding
  *     gufo_model_check       G, what open leaves, but G8  padding
  *     gufo_model_check_set   those about a set alone      nothing: what open has kept
- *     gufo_model_check_content             S and M (check.h)            keys, values, infos
+ *     gufo_model_check_content  S and M (check.h)         keys, values, infos
  *     gufo_model_check_data  G8 (quant.h)                 all tensor data */
 
 typedef enum gufo_severity {

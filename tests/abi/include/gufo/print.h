@@ -1,5 +1,9 @@
 /* Values as text and back, for programs that show them: shortest decimals, grouped digits,
- * UTF-8 one character at a time, names that are alike.  Independent of the locale; any thread. */
+ * UTF-8 one character at a time, names that are alike.  Independent of the locale; any thread.
+ *
+ *     char text[GUFO_NUMBER_SIZE];
+ *     gufo_number_f32(text, 0.1f);
+ *     puts(text); */
 #ifndef GUFO_PRINT_H
 #define GUFO_PRINT_H
 

@@ -1,5 +1,14 @@
 /* Making models smaller.
  *
+ *     gufo_quantize_options options = {0};
+ *     gufo_job_options files = {.path = "small.gguf"};
+ *     gufo_quantizer *quantizer;
+ *
+ *     gufo_quantize_target_by_name("Q4_K_M", false, &options.recipe.target);
+ *     quantizer = gufo_quantizer_new(model, &options, &error);
+ *     gufo_job_run(gufo_quantizer_job(quantizer), &files, NULL, &error);
+ *     gufo_quantizer_free(quantizer);
+ *
  * Part 1  recipes             which tensor gets which element type
  * Part 2  importance matrix   which columns of a tensor matter most
  * Part 3  quantizing files    the streaming pipeline

@@ -1,4 +1,7 @@
-/* A model in a few facts: sums over its tensors, and values that several keys describe. */
+/* A model in a few facts: sums over its tensors, and values that several keys describe.
+ *
+ *     gufo_model_summarize(model, &summary);
+ *     printf("%s, %.1f bits per weight\n", summary.quantization, summary.bits_per_weight); */
 #ifndef GUFO_SUMMARY_H
 #define GUFO_SUMMARY_H
 
