@@ -1,0 +1,22 @@
+/* What the examples at the beginning of public headers take for granted (`headers` compiles them). */
+#include "gufo.h"
+#include "gufo/digest.h"
+
+#include <stdio.h>
+
+extern const gufo_model *model, *a, *b;
+extern gufo_document *document;
+extern gufo_error error;
+extern gufo_finding_fn print_finding;
+extern gufo_progress_fn show;
+
+extern const void *blocks;
+extern float *values;
+extern uint64_t rows, columns, tokens, layers;
+extern char text[], name[GUFO_NAME_SIZE];
+
+extern gufo_comparison result;
+extern gufo_digests all;
+extern gufo_estimate estimate;
+extern gufo_summary summary;
+extern gufo_tensor tensor;
