@@ -22,7 +22,7 @@ static const test_tensor tensors[] = {
 
 enum {
     UNITS = 4 + 1 + 1 + 3,
-    /* produce/run/journal.h */
+    /* produce/run/journal.c */
     JOURNAL_HEADER = 64,
     RESULT = sizeof(gufo_quantize_loss) + 2 * sizeof(double), /* with the weighted sums */
     JOURNAL_MARK = 16 + RESULT + 8,

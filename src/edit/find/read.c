@@ -210,9 +210,9 @@ static bool open_shard(found_file *file, const char *path, gufo_input *in, gufo_
     if (state == GUFO_EDIT_STATE_SETTLED)
         return true;
     (void)refuse(fault, GUFO_E_CHANGED, "%s",
-                 state == GUFO_EDIT_STATE_LIVE ? "is being edited"
-                                               : "an edit of it was interrupted; 'gufo edit "
-                                                 "--recover' repairs it");
+                 state == GUFO_EDIT_STATE_LIVE
+                     ? "is being edited"
+                     : "an edit of the file was interrupted; recover it first");
     return false;
 }
 
