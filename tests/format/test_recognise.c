@@ -1,5 +1,5 @@
 /* Recognising files that are not GGUF files. */
-#include "../support/check.h"
+#include "../support/allocator.h"
 #include "../support/folder.h"
 
 #include <strings.h>
@@ -106,7 +106,9 @@ static void test_in_messages(void **state)
 /* Three bytes that are read, not mapped, are no empty file. */
 static void test_short(void **state)
 {
-    const gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP};
+    gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP};
+    gufo_allocator allocator;
+    counter c = {.fail_at = 0};
     folder f = folder_new();
     path_text path = folder_path(&f, "x");
     gufo_error error = no_error();
@@ -115,6 +117,15 @@ static void test_short(void **state)
     write_file(path.text, "abc", 3);
     assert_null(gufo_model_open(path.text, &options, &error));
     check(!holds(error.message, "empty"), "%s", error.message);
+    for (size_t fail_at = 1; fail_at == 1 || c.denied > 0; fail_at++) { /* nor without memory */
+        counter_init(&c);
+        c.fail_at = fail_at;
+        allocator = counter_allocator(&c);
+        options.allocator = &allocator;
+        assert_null(gufo_model_open(path.text, &options, &error));
+        check(error.code == (c.denied > 0 ? GUFO_E_MEMORY : GUFO_E_NOT_GGUF), "request %zu: %s",
+              fail_at, error.message);
+    }
     folder_remove(&f);
 }
 

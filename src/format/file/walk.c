@@ -229,6 +229,8 @@ static bool read_magic(walker *w)
 
     if (have(w, sizeof magic) && memcmp(here(w), magic, sizeof magic) == 0)
         return true;
+    if (file->status == GUFO_OK && file->source.size < sizeof magic)
+        (void)have(w, file->source.size);
     if (file->status != GUFO_OK || w->reported)
         return false;
     (void)read_beginning(&file->source);
