@@ -204,13 +204,13 @@ typedef struct gufo_template_finding {
 } gufo_template_finding;
 
 /* Returns whether to continue. */
-typedef bool gufo_template_found(void *context, const gufo_template_finding *finding);
+typedef bool gufo_template_finding_fn(void *context, const gufo_template_finding *finding);
 
 /* Judges a template, which may be any bytes: calls `found` for each finding, in the order of the
  * template.  GUFO_E_MEMORY; `options` may be NULL.  gufo_template_lint of template.h is one. */
-typedef gufo_status gufo_template_judge(gufo_str source, const gufo_parse_options *options,
-                                        gufo_template_found *found, void *context,
-                                        gufo_error *error);
+typedef gufo_status gufo_template_judge_fn(gufo_str source, const gufo_parse_options *options,
+                                           gufo_template_finding_fn *found, void *context,
+                                           gufo_error *error);
 
 #ifdef __cplusplus
 }

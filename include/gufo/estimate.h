@@ -244,12 +244,12 @@ typedef struct gufo_estimate_limits {
 /* ---- what estimates know -------------------------------------------------------------------- */
 
 /* A few words without a point at the end, which live as long as the call.  Returns whether to continue. */
-typedef bool gufo_estimate_sentence(void *context, const char *sentence);
+typedef bool gufo_estimate_sentence_fn(void *context, const char *sentence);
 
 /* Says in words how models of an architecture use memory: which layers have a cache or a state, windows,
  * buffers for computing and how well they were measured.  False, without a call, where no rule is known
  * for it.  Any thread. */
-GUFO_API bool gufo_estimate_explain(const char *architecture, gufo_estimate_sentence *found,
+GUFO_API bool gufo_estimate_explain(const char *architecture, gufo_estimate_sentence_fn *found,
                                     void *context);
 
 /* ---- places of tensors by their names -------------------------------------------------------- */
@@ -263,15 +263,15 @@ typedef struct gufo_place_rule {
 } gufo_place_rule;
 
 /* Anything but GUFO_OK stops the reading, which fails with it. */
-typedef gufo_status gufo_place_rule_found(void *context, const gufo_place_rule *rule,
-                                          gufo_error *error);
+typedef gufo_status gufo_place_rule_fn(void *context, const gufo_place_rule *rule,
+                                       gufo_error *error);
 
 /* Reads rules such as "blk\.[0-9]\.ffn=CPU,output=DEV0", as llama.cpp takes them (--override-tensor): a comma
  * ends a rule, so that no pattern has one, and the last "=" divides pattern and place.  Calls `found` for
  * each in order: where several match a name, the first one counts.  GUFO_E_MALFORMED, with the byte, for
  * what is not a rule.  Any thread. */
-GUFO_API gufo_status gufo_place_rules_read(gufo_str text, gufo_place_rule_found *found,
-                                           void *context, gufo_error *error);
+GUFO_API gufo_status gufo_place_rules_read(gufo_str text, gufo_place_rule_fn *found, void *context,
+                                           gufo_error *error);
 
 /* Room for the name of a place. */
 enum { GUFO_PLACE_SIZE = 16 };

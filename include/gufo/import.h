@@ -227,10 +227,10 @@ typedef struct gufo_import_line {
 } gufo_import_line;
 
 /* Takes a line; false: no more of them. */
-typedef bool gufo_import_line_use(void *context, const gufo_import_line *line);
+typedef bool gufo_import_line_fn(void *context, const gufo_import_line *line);
 /* Gives the lines of the way from a checkpoint of an architecture to a model and back, in order; groups that it includes
  * stand where they are included.  An architecture that is not converted has none.  Lines are static; any thread. */
-GUFO_API void gufo_import_lines(const char *architecture, gufo_import_line_use *use, void *context);
+GUFO_API void gufo_import_lines(const char *architecture, gufo_import_line_fn *use, void *context);
 
 /* Whether a path is one that gufo_import_checkpoint takes, by the names in a folder or the first
  * bytes of a file: "Hugging Face model", "safetensors" ...; NULL if not.  Static; any thread. */

@@ -905,14 +905,13 @@ typedef struct gufo_type_rule {
 } gufo_type_rule;
 
 /* Anything but GUFO_OK stops the reading, which fails with it. */
-typedef gufo_status gufo_type_rule_found(void *context, const gufo_type_rule *rule,
-                                         gufo_error *error);
+typedef gufo_status gufo_type_rule_fn(void *context, const gufo_type_rule *rule, gufo_error *error);
 
 /* Reads rules, of which several may be on a line, with blanks between them; the last "=" divides
  * pattern and type.  Lines that begin with "#" are comments.  Calls `found` for each rule in order: where
  * several mean the same tensor, the first one counts.  GUFO_E_MALFORMED, with the byte, for what is not a
  * rule, and for a NUL.  Any thread. */
-GUFO_API gufo_status gufo_type_rules_read(gufo_str text, gufo_type_rule_found *found, void *context,
+GUFO_API gufo_status gufo_type_rules_read(gufo_str text, gufo_type_rule_fn *found, void *context,
                                           gufo_error *error);
 
 /* The one name that a pattern means, from "^" to "$" and without its escapes, into *name, whose text it

@@ -267,8 +267,8 @@ GUFO_API const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *cou
  * for `block` (a per-layer array's element), and false if it is not known.  The return value is the
  * number of dimensions, or 0 if something in it is not known, does not divide, does not fit into 64
  * bits, or is not a shape ("" and "-").  A file may leave out dimensions of 1 at the end. */
-typedef bool gufo_shape_lookup(void *context, gufo_str name, uint64_t block, uint64_t *out);
-GUFO_API unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_shape_lookup *lookup,
+typedef bool gufo_shape_fn(void *context, gufo_str name, uint64_t block, uint64_t *out);
+GUFO_API unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_shape_fn *lookup,
                                       void *context, uint64_t dims[4]);
 
 /* ==== Tokenizers ============================================================================= */

@@ -73,10 +73,10 @@ GUFO_API gufo_status gufo_template_render(const gufo_template *parsed,
 /* ==== The rest ==================================================================================== */
 
 /* Reports what is wrong with a template, and what in it is dangerous where it is rendered without a
- * sandbox: a gufo_template_judge (base.h), which does not run it.  Time is linear in the template.
+ * sandbox: a gufo_template_judge_fn (base.h), which does not run it.  Time is linear in the template.
  * Any thread. */
 GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_parse_options *options,
-                                        gufo_template_found *found, void *context,
+                                        gufo_template_finding_fn *found, void *context,
                                         gufo_error *error);
 
 typedef struct gufo_template_values_options {

@@ -127,7 +127,7 @@ typedef struct gufo_vocab_options {
 GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str config,
                                                         const gufo_vocab_options *options,
                                                         gufo_error *error);
-/* Calls `token` for each token of a tokenizer.json: a gufo_tokenizer_json_reader (check.h). */
+/* Calls `token` for each token of a tokenizer.json: a gufo_tokenizer_json_fn (check.h). */
 GUFO_API gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_parse_options *options,
                                                 gufo_tokenizer_token_fn *token, void *context,
                                                 gufo_error *error);
@@ -249,11 +249,11 @@ typedef struct gufo_tokenize_event {
 } gufo_tokenize_event;
 
 /* Takes a step; called in the order of the text by the thread that encodes. */
-typedef void gufo_tokenize_watch(void *context, const gufo_tokenize_event *event);
+typedef void gufo_tokenize_fn(void *context, const gufo_tokenize_event *event);
 
 typedef struct gufo_tokenize_options {
-    uint32_t flags;             /* of gufo_tokenize_flags */
-    gufo_tokenize_watch *watch; /* called for each step, and then one thread works; NULL: none */
+    uint32_t flags;          /* of gufo_tokenize_flags */
+    gufo_tokenize_fn *watch; /* called for each step, and then one thread works; NULL: none */
     void *watch_context;
     const gufo_run *run;  /* `threads` and `allocator`, nothing else; NULL: one thread */
     uint64_t reserved[4]; /* must be zero */

@@ -101,7 +101,7 @@ static bool lacks(const letters *a, const letters *b, size_t limit)
            limit;
 }
 
-bool gufo_text_nearest(gufo_str text, gufo_text_row *name, const void *table, size_t count,
+bool gufo_text_nearest(gufo_str text, gufo_text_row_fn *name, const void *table, size_t count,
                        size_t *index)
 {
     letters wanted, row;

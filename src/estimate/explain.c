@@ -8,7 +8,7 @@
 enum { SENTENCE = 256 };
 
 typedef struct output {
-    gufo_estimate_sentence *found;
+    gufo_estimate_sentence_fn *found;
     void *context;
     bool goes_on;
 } output;
@@ -129,7 +129,8 @@ static void put_buffers(const memory_rule *r, output *out)
             r->tail > 1 ? "s" : "");
 }
 
-bool gufo_estimate_explain(const char *architecture, gufo_estimate_sentence *found, void *context)
+bool gufo_estimate_explain(const char *architecture, gufo_estimate_sentence_fn *found,
+                           void *context)
 {
     output out = {found, context, true};
     memory_rule r;

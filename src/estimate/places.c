@@ -40,7 +40,7 @@ static bool read_rule(gufo_str text, gufo_place_rule *out)
     return read_place(str_from(text, equals), &out->place);
 }
 
-gufo_status gufo_place_rules_read(gufo_str text, gufo_place_rule_found *found, void *context,
+gufo_status gufo_place_rules_read(gufo_str text, gufo_place_rule_fn *found, void *context,
                                   gufo_error *error)
 {
     gufo_status status = GUFO_OK;

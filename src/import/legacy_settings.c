@@ -42,11 +42,8 @@ static gufo_key_types types_of(const gufo_document *document, const char *key, c
 /* The value as text of the same form as on a command line; to be freed. */
 static char *text_of(const json_t *value)
 {
-    if (json_is_string(value))
-        return strdup(json_string_value(value));
-    return json_is_null(value) || json_is_object(value)
-               ? NULL
-               : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    return json_is_string(value) ? strdup(json_string_value(value))
+                                 : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 }
 
 /* What the model is, and that it is whole: the old file says so. */
@@ -60,12 +57,15 @@ static gufo_status set_value(gufo_document *document, const char *key, json_t *v
 {
     const char *type = json_string_value(json_object_get(value, "type"));
     json_t *inner = type != NULL ? json_object_get(value, "value") : value;
-    char *text = inner != NULL ? text_of(inner) : NULL;
     gufo_status status;
     gufo_key_types types;
+    char *text;
 
-    if (text == NULL)
+    if (inner == NULL || json_is_null(inner) || json_is_object(inner))
         return refuse(error, GUFO_E_TYPE, "expected a value, or {\"type\": ..., \"value\": ...}");
+    text = text_of(inner);
+    if (text == NULL)
+        return fail_memory(error);
     types = types_of(document, key, inner, type, text);
     if (!may_be_set(key))
         status = refuse(error, GUFO_E_ARGUMENT, "the file itself says this");

@@ -229,9 +229,7 @@ static void set_facts(conversion *c)
     if (is_in_doubt(c))
         c->base.facts.doubt =
             "the file does not say whether the rows of attn_q and attn_k are in the order of GGUF; "
-            "where the adapter was trained with PEFT they are not, and 'gufo convert' of its "
-            "folder "
-            "is right";
+            "where the adapter was trained with PEFT they are not: convert its folder instead";
 }
 
 /* The architecture that the caller gives, as such or among the keys that are known; empty: none. */

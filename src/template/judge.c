@@ -515,7 +515,7 @@ static bool comes_before(const void *a, const void *b)
 
 /* Reports the findings in the order of the source, which is walked once; \r\n was one byte in the
  * tree. */
-static void report_places(judge *j, gufo_str source, gufo_template_found *found, void *context)
+static void report_places(judge *j, gufo_str source, gufo_template_finding_fn *found, void *context)
 {
     gufo_template_finding finding = {.line = 1, .column = 1};
     uint32_t at = 0;
@@ -541,7 +541,7 @@ static void report_places(judge *j, gufo_str source, gufo_template_found *found,
 
 /* What the parser says is the only finding, without its place, which the finding has. */
 static gufo_status report_fault(const gufo_error *fault, gufo_template_place place,
-                                gufo_template_found *found, void *context, gufo_error *error)
+                                gufo_template_finding_fn *found, void *context, gufo_error *error)
 {
     gufo_template_finding finding = {.line = place.line, .column = place.column};
     const char *behind = strstr(fault->message, ": ");
@@ -557,7 +557,7 @@ static gufo_status report_fault(const gufo_error *fault, gufo_template_place pla
 }
 
 gufo_status gufo_template_lint(gufo_str source, const gufo_parse_options *options,
-                               gufo_template_found *found, void *context, gufo_error *error)
+                               gufo_template_finding_fn *found, void *context, gufo_error *error)
 {
     gufo_template_place place;
     gufo_status status = parse_options_check(options, error);

@@ -223,7 +223,7 @@ static void on_finding(void *context, const gufo_finding *finding)
 
 /* Replaces the parser of templates, which is in another library: it knows one name and one tag. */
 static gufo_status judge_words(gufo_str source, const gufo_parse_options *options,
-                               gufo_template_found *found, void *context, gufo_error *error)
+                               gufo_template_finding_fn *found, void *context, gufo_error *error)
 {
     static const char name[] = "__class__", tag[] = "{% if";
     const size_t len = sizeof(name) - 1;
@@ -242,7 +242,7 @@ static gufo_status judge_words(gufo_str source, const gufo_parse_options *option
     return GUFO_OK;
 }
 
-gufo_tokenizer_json_reader *schema_tokenizer_json;
+gufo_tokenizer_json_fn *schema_tokenizer_json;
 
 static void check_file(const schema_row *row, bool bad)
 {

@@ -26,7 +26,7 @@ typedef struct schema_row {
 } schema_row;
 
 /* The reader of tokenizer.huggingface.json that checks are given; NULL: none. */
-extern gufo_tokenizer_json_reader *schema_tokenizer_json;
+extern gufo_tokenizer_json_fn *schema_tokenizer_json;
 
 /* For the `add` of a row; a failure is one of the test. */
 void put_u32(gufo_document *d, const char *key, uint32_t v);

@@ -33,7 +33,7 @@ int token_writer_put(token_writer *w, const uint32_t *ids, const gufo_span *span
  * what the writer holds in any case.  Returns `code`. */
 int token_writer_end(token_writer *w, int code);
 
-/* A gufo_tokenize_watch with a token_writer as its context, for the forms that show steps. */
+/* A gufo_tokenize_fn with a token_writer as its context, for the forms that show steps. */
 void token_writer_step(void *writer, const gufo_tokenize_event *event);
 
 /* A line: ids as a JSON array. */

@@ -14,7 +14,7 @@
 
 /* Who takes the lines.  False of each function: no more of them. */
 typedef struct page {
-    gufo_import_line_use *use;
+    gufo_import_line_fn *use;
     void *context;
 } page;
 
@@ -76,7 +76,7 @@ static bool give_pre(const page *p, const char *architecture)
            give_line(p, (gufo_import_line){"pre", "tokenizer.ggml.pre", pre, "", "", ""});
 }
 
-void gufo_import_lines(const char *architecture, gufo_import_line_use *use, void *context)
+void gufo_import_lines(const char *architecture, gufo_import_line_fn *use, void *context)
 {
     static const char *const to_gguf[] = {"fields", "config",  "params",
                                           "vocab",  "tensors", "check"};

@@ -136,7 +136,7 @@ static gufo_status read_rule(gufo_str text, uint64_t offset, gufo_type_rule *out
 }
 
 static gufo_status read_line(gufo_str line, uint64_t offset, uint64_t number,
-                             gufo_type_rule_found *found, void *context, gufo_error *error)
+                             gufo_type_rule_fn *found, void *context, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -153,7 +153,7 @@ static gufo_status read_line(gufo_str line, uint64_t offset, uint64_t number,
     return status;
 }
 
-gufo_status gufo_type_rules_read(gufo_str text, gufo_type_rule_found *found, void *context,
+gufo_status gufo_type_rules_read(gufo_str text, gufo_type_rule_fn *found, void *context,
                                  gufo_error *error)
 {
     const char *nul = text.len > 0 ? memchr(text.data, '\0', text.len) : NULL;

@@ -66,7 +66,7 @@ static gufo_str pretokenizer_at(const void *table, size_t index)
 
 /* Tells that the text of a key is not in a table of `count` rows. */
 static void report_unknown(check_context *c, rule_number rule, const gufo_entry *entry,
-                           gufo_text_row *name_at, size_t count)
+                           gufo_text_row_fn *name_at, size_t count)
 {
     gufo_finding finding = at_entry(entry);
     size_t nearest;

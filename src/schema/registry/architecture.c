@@ -112,7 +112,7 @@ typedef struct shape_reader {
     const char *at;
     unsigned depth; /* of sums in parentheses, the outermost one included */
     uint64_t block;
-    gufo_shape_lookup *lookup;
+    gufo_shape_fn *lookup;
     void *context;
 } shape_reader;
 
@@ -180,7 +180,7 @@ static bool read_sum(shape_reader *r, uint64_t *out)
     return true;
 }
 
-unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_shape_lookup *lookup,
+unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_shape_fn *lookup,
                              void *context, uint64_t dims[4])
 {
     shape_reader reader = {.at = shape, .block = block, .lookup = lookup, .context = context};

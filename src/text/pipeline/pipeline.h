@@ -53,11 +53,11 @@ pipeline_scratch *pipeline_scratch_new(const pipeline *p, const gufo_allocator *
 void pipeline_scratch_free(pipeline_scratch *s); /* NULL is allowed */
 
 typedef struct pipeline_request {
-    const gufo_vocab *vocab;    /* for texts of tokens */
-    bool frame;                 /* the post-processor's special tokens are added */
-    bool specials;              /* the texts of special tokens become these */
-    bool spans;                 /* what tokens stand for goes to out->spans */
-    gufo_tokenize_watch *watch; /* NULL: nobody watches */
+    const gufo_vocab *vocab; /* for texts of tokens */
+    bool frame;              /* the post-processor's special tokens are added */
+    bool specials;           /* the texts of special tokens become these */
+    bool spans;              /* what tokens stand for goes to out->spans */
+    gufo_tokenize_fn *watch; /* NULL: nobody watches */
     void *watch_context;
 } pipeline_request;
 

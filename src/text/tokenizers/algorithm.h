@@ -15,7 +15,7 @@ typedef struct tokenizing {
     const gufo_vocab *vocab;
     const gufo_allocator *allocator;
     algorithm_scratch *scratch; /* of the algorithm */
-    gufo_tokenize_watch *watch; /* NULL: no steps are shown */
+    gufo_tokenize_fn *watch;    /* NULL: no steps are shown */
     void *watch_context;
     bool spans;     /* tokens have spans */
     bool traced;    /* steps are shown or tokens have spans: trace.h */

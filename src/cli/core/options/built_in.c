@@ -89,12 +89,12 @@ void built_in_print(FILE *out)
 #include "gufo/template.h"
 #include "gufo/vocab.h"
 
-gufo_template_judge *const template_judge = gufo_template_lint;
-gufo_tokenizer_json_reader *const tokenizer_json_reader = gufo_tokenizer_json_tokens;
+gufo_template_judge_fn *const template_judge = gufo_template_lint;
+gufo_tokenizer_json_fn *const tokenizer_json_reader = gufo_tokenizer_json_tokens;
 
 #else
 
-gufo_template_judge *const template_judge = NULL;
-gufo_tokenizer_json_reader *const tokenizer_json_reader = NULL;
+gufo_template_judge_fn *const template_judge = NULL;
+gufo_tokenizer_json_fn *const tokenizer_json_reader = NULL;
 
 #endif

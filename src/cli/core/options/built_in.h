@@ -10,7 +10,7 @@
 void built_in_print(FILE *out);
 
 /* What checks take from the library of chat templates and vocabularies; NULL without it. */
-extern gufo_template_judge *const template_judge;
-extern gufo_tokenizer_json_reader *const tokenizer_json_reader;
+extern gufo_template_judge_fn *const template_judge;
+extern gufo_tokenizer_json_fn *const tokenizer_json_reader;
 
 #endif

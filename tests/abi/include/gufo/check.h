@@ -44,9 +44,9 @@ typedef bool gufo_tokenizer_token_fn(void *context, uint64_t id, gufo_str text);
  * one, in the order of the file.  GUFO_E_NOT_FOUND: it has no vocabulary; GUFO_E_MALFORMED, GUFO_E_TRUNCATED,
  * GUFO_E_RANGE, GUFO_E_LIMIT with the byte of the text; GUFO_E_MEMORY.  `options` may be NULL.
  * gufo_tokenizer_json_tokens of vocab.h is one. */
-typedef gufo_status gufo_tokenizer_json_reader(gufo_str json, const gufo_parse_options *options,
-                                               gufo_tokenizer_token_fn *token, void *context,
-                                               gufo_error *error);
+typedef gufo_status gufo_tokenizer_json_fn(gufo_str json, const gufo_parse_options *options,
+                                           gufo_tokenizer_token_fn *token, void *context,
+                                           gufo_error *error);
 
 /* ==== Options ================================================================================= */
 
@@ -64,12 +64,12 @@ typedef struct gufo_check_options {
     bool every; /* of each rule every finding comes; else GUFO_FINDINGS_OF_A_RULE (findings.h),
                         and one that says how many more there are */
     const gufo_allocator *allocator; /* NULL: malloc */
-    gufo_template_judge *judge;      /* of chat templates; NULL: only their size is judged, and
+    gufo_template_judge_fn *judge;   /* of chat templates; NULL: only their size is judged, and
                                         whether {{, {% and {# are closed */
     const gufo_model *base; /* of an adapter: the model that it changes, with which it is compared;
                              * NULL: not known.  Anything but an adapter then breaks a rule */
     gufo_dimension_fn *dimension; /* called with the `context` of the findings; NULL: not wanted */
-    gufo_tokenizer_json_reader
+    gufo_tokenizer_json_fn
         *tokenizer_json;  /* of tokenizer.huggingface.json; NULL: its tokens are not
                                                  * compared with tokenizer.ggml.tokens */
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */

@@ -56,15 +56,15 @@ GUFO_API bool gufo_utf8_is_control(uint32_t code_point);
 GUFO_API size_t gufo_text_distance(gufo_str a, gufo_str b, size_t limit);
 
 /* The name of row `index` of a table; a row with an empty name is never found. */
-typedef gufo_str gufo_text_row(const void *table, size_t index);
+typedef gufo_str gufo_text_row_fn(const void *table, size_t index);
 
 /* Stores the row of a table whose name is nearest to `text`, the first of several, and returns true;
  * false if none is near enough to be what was meant.  Only letters and digits count, without case, so that
  * "apache2" is one step from "Apache-2.0".  A step is a letter that is missing, superfluous,
  * another one, or changed places with its neighbour; one is allowed for each four of `text`, at
  * most four.  Whatever the length of `text`, the work is bounded by the table. */
-GUFO_API bool gufo_text_nearest(gufo_str text, gufo_text_row *name, const void *table, size_t count,
-                                size_t *index);
+GUFO_API bool gufo_text_nearest(gufo_str text, gufo_text_row_fn *name, const void *table,
+                                size_t count, size_t *index);
 
 #ifdef __cplusplus
 }
