@@ -201,8 +201,8 @@ bool catalogue_line(const char *arch, size_t index, catalogue_page_line *out)
 const char *catalogue_class(const char *arch, size_t *next)
 {
 #ifdef GUFO_HAS_IMPORT
-    for (gufo_import_class row, before = {.name = "", .architecture = ""}; gufo_import_class_at(*next, &row);
-         before = row) {
+    for (gufo_import_class row, before = {.name = "", .architecture = ""};
+         gufo_import_class_at(*next, &row); before = row) {
         (*next)++;
         if (strcmp(row.architecture, arch) == 0 &&
             (strcmp(row.name, before.name) != 0 || strcmp(before.architecture, arch) != 0))
