@@ -332,7 +332,7 @@ static gufo_status open_broken(const gufo_find *find, found_file *file, const op
                               ? options->kind(options->context, file->path)
                               : GUFO_FIND_NOTHING;
     gufo_status status;
-    gufo_error lenient;
+    gufo_error lenient = {.offset = GUFO_NO_OFFSET};
 
     /* A part of a checkpoint is not listed beside it. */
     if (kind == GUFO_FIND_OLD || (kind == GUFO_FIND_CHECKPOINT && !file->guessed))
@@ -341,12 +341,11 @@ static gufo_status open_broken(const gufo_find *find, found_file *file, const op
     if (file->left_out)
         return GUFO_OK;
     status = set_fault(find, file, file->path, fault, error);
+    if (status != GUFO_OK)
+        return status;
     open->flags |= GUFO_OPEN_LENIENT;
-    if (status == GUFO_OK)
-        *out = gufo_model_open_shards(o->inputs, o->count, open, &lenient);
-    return status == GUFO_OK && *out == NULL && lenient.code == GUFO_E_MEMORY
-               ? fail_as(error, &lenient)
-               : status;
+    *out = gufo_model_open_shards(o->inputs, o->count, open, &lenient);
+    return *out == NULL && lenient.code == GUFO_E_MEMORY ? fail_as(error, &lenient) : GUFO_OK;
 }
 
 /* The metadata of files that are read side by side; longer ones are read one after the other, so that a folder
