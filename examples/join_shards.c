@@ -12,7 +12,7 @@
 static gufo_model *open_all(char **paths, size_t count, gufo_error *error)
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_INCOMPLETE};
-    gufo_model **parts = calloc(count, sizeof *parts), *model = NULL;
+    gufo_model **parts = calloc(count + 1, sizeof(gufo_model *)), *model = NULL;
     size_t opened = 0;
 
     while (parts != NULL && opened < count &&

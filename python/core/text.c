@@ -508,17 +508,19 @@ static void note_setting(void *context, const gufo_vocab_setting *setting)
 static void note_token(void *context, const gufo_token_difference *difference)
 {
     comparing_vocabs *c = context;
-    gufo_token_difference *rows = c->tokens;
 
-    if (c->token_count == c->token_room) {
-        c->token_room = c->token_room > 0 ? 2 * c->token_room : 256;
-        rows = realloc(c->tokens, c->token_room * sizeof *rows);
+    if (c->token_count == c->token_room && !c->no_memory) {
+        size_t room = c->token_room > 0 ? 2 * c->token_room : 256;
+        gufo_token_difference *larger = realloc(c->tokens, room * sizeof *larger);
+
+        c->no_memory = larger == NULL;
+        if (larger != NULL) {
+            c->tokens = larger;
+            c->token_room = room;
+        }
     }
-    c->no_memory = c->no_memory || rows == NULL;
-    if (c->no_memory)
-        return;
-    c->tokens = rows;
-    c->tokens[c->token_count++] = *difference;
+    if (!c->no_memory)
+        c->tokens[c->token_count++] = *difference;
 }
 
 static gufo_status compare_vocabs(void *context, const gufo_run *run, gufo_error *error)

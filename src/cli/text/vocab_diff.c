@@ -86,17 +86,19 @@ static void print_settings(const comparison *c)
 static void add_difference(void *context, const gufo_token_difference *d)
 {
     comparison *c = context;
-    gufo_token_difference *larger = c->tokens;
 
-    if (c->token_count == c->token_room) {
-        c->token_room = c->token_room > 0 ? 2 * c->token_room : 256;
-        larger = realloc(c->tokens, c->token_room * sizeof *larger);
+    if (c->token_count == c->token_room && !c->no_memory) {
+        size_t room = c->token_room > 0 ? 2 * c->token_room : 256;
+        gufo_token_difference *larger = realloc(c->tokens, room * sizeof *larger);
+
+        c->no_memory = larger == NULL;
+        if (larger != NULL) {
+            c->tokens = larger;
+            c->token_room = room;
+        }
     }
-    c->no_memory = c->no_memory || larger == NULL;
-    if (c->no_memory)
-        return;
-    c->tokens = larger;
-    c->tokens[c->token_count++] = *d;
+    if (!c->no_memory)
+        c->tokens[c->token_count++] = *d;
 }
 
 enum { DETAILS_SIZE = 64, BEFORE_TEXT = 12, LEAST_TEXT = 8 };
