@@ -886,8 +886,8 @@ GUFO_API bool gufo_size_tensor_compare(const gufo_size_tensor *planned,
  *     ^blk\.0\.attn_q\.weight$=Q5_0
  *
  * These are rules PATTERN=TYPE, as the command reads them (--tensor-type-file).  Patterns are regular
- * expressions, of which the library, which has no matcher, understands those that mean one name: a plan
- * has no others.
+ * expressions.  The library does not match them; it understands those that mean one name, and a plan
+ * has only such patterns.
  *
  * Appends the plan for a target to *text, which the caller frees, behind a comment line (`comment`, without
  * newline; NULL: none).  Bytes of a name that are not UTF-8 are written as they are; no pattern of the
@@ -907,7 +907,7 @@ typedef struct gufo_type_rule {
 /* Anything but GUFO_OK stops the reading, which fails with it. */
 typedef gufo_status gufo_type_rule_fn(void *context, const gufo_type_rule *rule, gufo_error *error);
 
-/* Reads rules, of which several may be on a line, with blanks between them; the last "=" divides
+/* Reads rules; a line may have several, with blanks between them.  The last "=" divides
  * pattern and type.  Lines that begin with "#" are comments.  Calls `found` for each rule in order: where
  * several mean the same tensor, the first one counts.  GUFO_E_MALFORMED, with the byte, for what is not a
  * rule, and for a NUL.  Any thread. */

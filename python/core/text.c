@@ -546,7 +546,7 @@ static PyObject *setting_dict(const comparing_vocabs *c)
     return dict;
 }
 
-/* Of (change, id, id); -1 where there is no token. */
+/* A list of (change, id, id); an id is -1 where only the other vocabulary has the token. */
 static PyObject *token_list(const comparing_vocabs *c)
 {
     static const char *const changes[GUFO_TOKEN_CHANGE_COUNT] = {"removed", "added", "moved",

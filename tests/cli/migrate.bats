@@ -224,7 +224,7 @@ END
     lacks gpt2.context_length
     make_legacy other.bin
     run -0 --separate-stderr gufo migrate --known known.json --dry-run other.bin
-    same_error "gufo: known.json: warning: there are no settings for other.bin, whose SHA-256 is $(sha256sum other.bin | cut -d' ' -f1)"
+    same_error "gufo: known.json: warning: no settings for other.bin, whose SHA-256 is $(sha256sum other.bin | cut -d' ' -f1)"
 }
 
 @test "migrate: files of settings that cannot be" {

@@ -103,7 +103,7 @@ static void test_in_messages(void **state)
     }
 }
 
-/* Three bytes that are read, not mapped, are no empty file. */
+/* A file of three bytes that is read, not mapped, is not called empty. */
 static void test_short(void **state)
 {
     gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP};

@@ -51,8 +51,7 @@ int migrate_take_known(migration *m)
     if (code == CODE_OK && gufo_legacy_settings(json, hash, m->given, &found, &error) != GUFO_OK)
         code = report_error(path, &error);
     else if (code == CODE_OK && !found)
-        report_warning(path, "there are no settings for %s, whose SHA-256 is %s", m->options->input,
-                       hash);
+        report_warning(path, "no settings for %s, whose SHA-256 is %s", m->options->input, hash);
     small_file_free(&json);
     return code;
 }

@@ -56,7 +56,7 @@ typedef struct pipeline_request {
     const gufo_vocab *vocab; /* for texts of tokens */
     bool frame;              /* the post-processor's special tokens are added */
     bool specials;           /* the texts of special tokens become these */
-    bool spans;              /* what tokens stand for goes to out->spans */
+    bool spans;              /* the bytes of each token are noted in out->spans */
     gufo_tokenize_fn *watch; /* NULL: nobody watches */
     void *watch_context;
 } pipeline_request;

@@ -118,7 +118,7 @@ GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
  * NULL if no type has that name.  Static; any thread. */
 GUFO_API const gufo_element_type *gufo_element_type_meant(gufo_str name);
 
-/* Names of which the format's own texts and programs give others to rows: GGML_TYPE_Q4_0 for Q4_0. */
+/* Kinds of names that texts and programs of the format spell in their own way: GGML_TYPE_Q4_0 is Q4_0. */
 typedef enum gufo_spelling {
     GUFO_SPELLING_PLAIN = 0,        /* rows without such names */
     GUFO_SPELLING_ELEMENT_TYPE = 1, /* GGML_TYPE_Q4_0 */
