@@ -4,6 +4,7 @@
 #include "cli/core/files/copying.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/path.h"
+#include "cli/core/files/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
@@ -173,7 +174,7 @@ static int list_names(output_names *names, const gufo_job *job, const char *fold
     if (names->list == NULL)
         return report_memory(NULL);
     while (names->count < count) {
-        char *path = save_output_path(job, folder, names->count);
+        char *path = job_output_path(job, folder, names->count);
 
         if (path == NULL) {
             free_names(names);

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
+#include "cli/core/files/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 

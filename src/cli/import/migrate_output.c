@@ -1,16 +1,15 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
 #include "cli/core/files/input.h"
+#include "cli/core/files/job_run.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/built_in.h"
-#include "cli/core/terminal/signals.h"
 #include "cli/import/migrate.h"
 
 #include "gufo/check.h"
 #include "gufo/name.h"
 #include "gufo/schema.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,24 +97,18 @@ static bool is_stream(const migration *m)
     return save_is_stdout(m->output) || save_is_stream(m->output);
 }
 
-static gufo_status run_job(migration *m, const option_texts *files, const gufo_run *how,
-                           gufo_error *error)
+static job_run how_to_run(const migration *m, const option_texts *files)
 {
     const migrate_options *o = m->options;
-    uint32_t replaces = o->base.shared->force || o->dry_run ? GUFO_JOB_REPLACE : 0;
-    const gufo_job_options options = {.path = m->output,
-                                      .flags = resume_flags(o->base.shared, o->resume) | replaces,
-                                      .also_read = files->items,
-                                      .also_read_count = files->count,
-                                      .on_continue = resume_announce,
-                                      .continue_context = m->output};
+    job_run how = {.files = resume_files(m->output, o->base.shared, o->resume),
+                   .shared = o->base.shared,
+                   .dry_run = o->dry_run,
+                   .cpu = m->cpu};
 
-    if (is_stream(m))
-        return o->dry_run ? save_check_job(m->output, m->job, replaces, error)
-                          : save_job(m->output, m->job, how, replaces, error);
-    if (o->dry_run)
-        return gufo_job_check(m->job, &options, error);
-    return gufo_job_run(m->job, &options, how, error);
+    how.files.flags |= o->dry_run ? GUFO_JOB_REPLACE : 0;
+    how.files.also_read = files->items;
+    how.files.also_read_count = files->count;
+    return how;
 }
 
 static void count_finding(void *context, const gufo_finding *finding)
@@ -159,27 +152,18 @@ static int check_output(migration *m)
 
 int migrate_write(migration *m)
 {
-    const shared_options *shared = m->options->base.shared;
-    gufo_run how = progress_run(&m->bar, shared);
-    gufo_status status;
+    gufo_status status = GUFO_OK;
     gufo_error error;
     option_texts files = {0};
+    bool listed = list_read(m, &files);
 
-    if (!list_read(m, &files)) {
-        free(files.items);
-        return CODE_FAILED;
+    if (listed) {
+        const job_run how = how_to_run(m, &files);
+
+        status = job_run_start(&how, m->job, &error);
     }
-    how.cpu = m->cpu;
-    if (!m->options->dry_run) {
-        signals_defer();
-        progress_start(&m->bar, shared->quiet || save_is_stdout(m->output));
-    }
-    status = run_job(m, &files, &how, &error);
-    if (!m->options->dry_run)
-        progress_end(&m->bar);
     free(files.items);
-    if (status != GUFO_OK && save_is_stdout(m->output) && error.system == EPIPE &&
-        signals_pipe_closed())
-        return CODE_OK;
+    if (!listed)
+        return CODE_FAILED;
     return status == GUFO_OK ? check_output(m) : report_failure(m, &error);
 }

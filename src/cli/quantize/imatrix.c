@@ -10,7 +10,7 @@
 #include "cli/core/values/str.h"
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
-#include "cli/core/files/progress.h"
+#include "cli/core/files/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/names.h"
 #include "cli/core/terminal/signals.h"
@@ -90,23 +90,18 @@ static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_ima
         report_warning(path, "the old format keeps the name of one dataset, the last");
 }
 
-/* A reader that closes the pipe has seen what it wanted. */
 static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
                 const shared_options *shared)
 {
-    progress none;
-    gufo_run how = progress_run(&none, shared);
+    const job_run how = {.files = {.path = path, .flags = shared->force ? GUFO_JOB_REPLACE : 0},
+                         .shared = shared,
+                         .no_bar = true};
     gufo_error error;
     gufo_job *job = gufo_job_imatrix(imatrix, format, NULL, &error);
-    gufo_status status = job != NULL ? GUFO_OK : error.code;
+    gufo_status status = job != NULL ? job_run_start(&how, job, &error) : error.code;
 
-    progress_start(&none, true);
-    if (status == GUFO_OK)
-        status = save_job(path, job, &how, shared->force ? GUFO_JOB_REPLACE : 0, &error);
     gufo_job_free(job);
-    if (status == GUFO_OK || signals_pipe_closed())
-        return CODE_OK;
-    return save_report(path, &error);
+    return status == GUFO_OK ? CODE_OK : save_report(path, &error);
 }
 
 static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,

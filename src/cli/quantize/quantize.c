@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
-#include "cli/core/files/progress.h"
+#include "cli/core/files/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/core/values/str.h"
@@ -92,7 +92,6 @@ typedef struct work {
     gufo_guard guard; /* the files that the report may not replace */
     gufo_text saved;  /* the text of --save-plan */
     gufo_cpu cpu;
-    progress bar;
 } work;
 
 /* No output replaces a file of a model that is read. */
@@ -230,7 +229,7 @@ static bool guard_outputs(work *w)
     bool guarded = true;
 
     for (size_t i = 0; !o->dry_run && guarded && i < count; i++) {
-        char *path = save_output_path(job, o->paths[i / each], i);
+        char *path = job_output_path(job, o->paths[i / each], i);
 
         guarded = path != NULL && save_guard_output(&w->guard, path);
         free(path);
@@ -275,28 +274,26 @@ static int save_plan(work *w)
                             o->base.shared->force, &w->guard);
 }
 
-static gufo_status run_job(work *w, gufo_error *error)
+static job_run how_to_run(const work *w)
 {
     const quantize_options *o = w->options;
-    const shared_options *shared = o->base.shared;
-    const gufo_job_options options = {.path = o->paths[0],
-                                      .flags = resume_flags(shared, o->resume),
-                                      .also_read = o->read.items,
-                                      .also_read_count = o->read.count,
-                                      .more_paths = (const char *const *)o->paths + 1,
-                                      .more_count = o->output_count - 1,
-                                      .on_continue = resume_announce,
-                                      .continue_context = o->paths[0]};
-    gufo_run how = progress_run(&w->bar, shared);
+    job_run how = {.files = resume_files(o->paths[0], o->base.shared, o->resume),
+                   .shared = o->base.shared,
+                   .files_only = true,
+                   .cpu = w->cpu,
+                   .memory = o->memory};
 
-    how.cpu = w->cpu;
-    how.memory = o->memory;
-    return gufo_job_run(gufo_quantizer_job(w->quantizer), &options, &how, error);
+    how.files.also_read = o->read.items;
+    how.files.also_read_count = o->read.count;
+    how.files.more_paths = (const char *const *)o->paths + 1;
+    how.files.more_count = o->output_count - 1;
+    return how;
 }
 
 static int run(work *w)
 {
     const quantize_options *o = w->options;
+    const job_run how = how_to_run(w);
     gufo_status status;
     gufo_error error;
     bool named;
@@ -304,10 +301,7 @@ static int run(work *w)
     if (o->dry_run)
         return CODE_OK;
     signals_reading(NULL); /* the mapping is not used any more */
-    signals_defer();
-    progress_start(&w->bar, o->base.shared->quiet);
-    status = run_job(w, &error);
-    progress_end(&w->bar);
+    status = job_run_start(&how, gufo_quantizer_job(w->quantizer), &error);
     if (status == GUFO_OK)
         return CODE_OK;
     if (status == GUFO_E_STOPPED)
@@ -324,7 +318,7 @@ static void measure_outputs(work *w)
     size_t count = gufo_job_output_count(job), each = count / o->output_count;
 
     for (size_t i = 0; !o->dry_run && i < count; i++) {
-        char *path = save_output_path(job, o->paths[i / each], i);
+        char *path = job_output_path(job, o->paths[i / each], i);
         struct stat info;
 
         if (path != NULL && stat(path, &info) == 0)

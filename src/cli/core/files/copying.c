@@ -3,6 +3,7 @@
 
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
+#include "cli/core/files/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/signals.h"
@@ -10,7 +11,6 @@
 #include "cli/core/values/json.h"
 #include "cli/core/values/number.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /* ---- input ---------------------------------------------------------------------------------- */
@@ -73,21 +73,24 @@ static int report_failure(const copying *job, const gufo_error *error)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static uint32_t job_flags(const copying *job)
+static job_run how_to_run(const copying *job)
 {
-    return (job->base.shared->force || job->dry_run ? GUFO_JOB_REPLACE : 0u) |
-           (job->deletes ? GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT : 0u);
+    const shared_options *shared = job->base.shared;
+    const uint32_t flags = (shared->force || job->dry_run ? GUFO_JOB_REPLACE : 0u) |
+                           (job->deletes ? GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT : 0u);
+
+    return (job_run){.files = {.path = job->base.output, .flags = flags},
+                     .shared = shared,
+                     .memory = job->memory,
+                     .dry_run = job->dry_run};
 }
 
-/* A dry run refuses what writing would refuse. */
-static int check_copy(copying *job)
+/* What writing would refuse. */
+static int check_copy(const copying *job, const job_run *how)
 {
     gufo_error error;
 
-    if (job->into_new ||
-        save_check_job(job->base.output, job->plan, job_flags(job), &error) == GUFO_OK)
-        return CODE_OK;
-    return report_failure(job, &error);
+    return job_run_check(how, job->plan, &error) == GUFO_OK ? CODE_OK : report_failure(job, &error);
 }
 
 /* Warns before the first byte, because a deletion cannot be undone. */
@@ -104,30 +107,23 @@ static void announce_deletion(const copying *job)
                    what);
 }
 
-static int write_copy(copying *job)
+static int run_copy(copying *job)
 {
-    const shared_options *shared = job->base.shared;
-    gufo_run how = progress_run(&job->bar, shared);
-    gufo_status status;
+    job_run how = how_to_run(job);
     gufo_error error;
-    int code = options_cpu(&how.cpu);
+    int code = job->dry_run ? CODE_OK : options_cpu(&how.cpu);
 
-    how.memory = job->memory;
-    if (code == CODE_OK && job->deletes) {
-        code = check_copy(job);
+    if (job->dry_run && job->into_new)
+        return CODE_OK;
+    if (code == CODE_OK && job->deletes && !job->dry_run) {
+        code = check_copy(job, &how);
         if (code == CODE_OK)
             announce_deletion(job);
     }
     if (code != CODE_OK)
         return code;
-    progress_start(&job->bar, shared->quiet);
-    status = save_job(job->base.output, job->plan, &how, job_flags(job), &error);
-    progress_end(&job->bar);
-    /* A reader that closes the pipe has seen what it wanted. */
-    if (status == GUFO_OK ||
-        (save_is_stdout(job->base.output) && error.system == EPIPE && signals_pipe_closed()))
-        return CODE_OK;
-    return report_failure(job, &error);
+    return job_run_start(&how, job->plan, &error) == GUFO_OK ? CODE_OK
+                                                             : report_failure(job, &error);
 }
 
 /* ---- reports -------------------------------------------------------------------------------- */
@@ -137,7 +133,7 @@ static void report_output(const copying *job, size_t index, json_writer *j)
 {
     gufo_job_output out = {0};
     line l;
-    char *path = save_output_path(job->plan, job->base.output, index);
+    char *path = job_output_path(job->plan, job->base.output, index);
 
     (void)gufo_job_output_at(job->plan, index, &out);
     if (j != NULL) {
@@ -220,7 +216,7 @@ int copying_run(copying *job, copying_planner *plan)
         foreign_file_spoiled(job->input, job->base.output))
         code = CODE_USAGE;
     if (code == CODE_OK && !done)
-        code = job->dry_run ? check_copy(job) : write_copy(job);
+        code = run_copy(job);
     if (code == CODE_OK && !done)
         report_copy(job);
     gufo_job_free(job->plan);

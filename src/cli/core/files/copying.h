@@ -4,7 +4,7 @@
 #ifndef CLI_CORE_FILES_COPYING_H
 #define CLI_CORE_FILES_COPYING_H
 
-#include "cli/core/files/progress.h"
+#include "cli/core/options/options.h"
 
 #include "gufo/edit.h"
 
@@ -30,7 +30,6 @@ struct copying {
     gufo_model *model;
     gufo_job *plan;
     int code; /* why planning failed; CODE_OK: the library gives the error */
-    progress bar;
 };
 
 /* Makes a plan for job->model; NULL if it sets job->code after a report, or fills `error`. */

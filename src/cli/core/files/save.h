@@ -1,10 +1,9 @@
-/* Output files of the command, and runs that continue an interrupted one. */
+/* Output files of the command. */
 #ifndef CLI_CORE_FILES_SAVE_H
 #define CLI_CORE_FILES_SAVE_H
 
 #include "gufo/files.h"
 #include "cli/core/options/options.h"
-#include "gufo/produce.h"
 
 /* Whether the path takes bytes in order and cannot be replaced by a file: a device, a pipe, a
  * socket. */
@@ -38,16 +37,6 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const gufo_guard *g
 /* The same for a secret: to a file only, which other users cannot read, whatever it replaces. */
 int save_secret(const char *path, gufo_str bytes, bool force, const gufo_guard *guard);
 
-/* Writes the files of a job, and removes them all when a signal comes; or writes its one file to
- * "-", standard output, or to a stream (save_is_stream).  `flags` are those of gufo_job_flags. */
-gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, uint32_t flags,
-                     gufo_error *error);
-/* Whether that would be refused; writes nothing. */
-gufo_status save_check_job(const char *path, gufo_job *job, uint32_t flags, gufo_error *error);
-/* The path of output `index` of a job that writes to `path`, which the caller frees; NULL after a
- * report. */
-char *save_output_path(const gufo_job *job, const char *path, size_t index);
-
 /* Removes what was written to `path` before something else failed. */
 void save_remove(const char *path);
 
@@ -72,22 +61,5 @@ int save_check_dry(const char *path, const char *input, bool force);
 /* Whether writing to `path` (may be NULL) would replace one of the files at `paths`; reports
  * that. */
 bool save_would_replace(const char *path, const char *const *paths, size_t count);
-
-/* ---- runs that are interrupted and continued: of commands with a journal --------------------- */
-
-/* The flags of a job with a journal: the same command continues what it has left, if nobody else can
- * have written it; `asked` (--resume) whatever it is, or says why not; --force starts over. */
-uint32_t resume_flags(const shared_options *shared, bool asked);
-/* For gufo_job_options.on_continue: says from where `path`, the context, is continued. */
-void resume_announce(void *path, uint64_t done, uint64_t total);
-/* Whether the journal of a run is beside the output: then only the run finds out whether an output
- * that exists is its own. */
-bool resume_is_left(const char *path);
-
-/* Reports that a signal has stopped the run, and the command that continues it.  Returns
- * CODE_INTERRUPTED. */
-int resume_interrupted(const char *path, const shared_options *shared, bool asked);
-/* Advice against `path`, which exists: the journal of a run, or an output. */
-const char *resume_hint(const char *path);
 
 #endif
