@@ -2,6 +2,8 @@
  * edits, their recovery and copies either succeed or leave what was there.
  *
  * A program of its own: the calls are replaced in it; the real ones are reached through dlsym. */
+#define _GNU_SOURCE /* fallocate */
+
 #include "workshop.h"
 #include "../support/edits.h"
 
@@ -168,12 +170,12 @@ ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
     return fails(CALL_PREAD) ? -1 : real(fd, bytes, size, offset);
 }
 
-int posix_fallocate(int fd, off_t offset, off_t size)
+int fallocate(int fd, int mode, off_t offset, off_t size)
 {
-    int (*real)(int, off_t, off_t);
+    int (*real)(int, int, off_t, off_t);
 
-    find_real("posix_fallocate64", &real);
-    return fails(CALL_RESERVE) ? errno : real(fd, offset, size);
+    find_real("fallocate64", &real);
+    return mode == 0 && fails(CALL_RESERVE) ? -1 : real(fd, mode, offset, size);
 }
 
 char *realpath(const char *path, char *resolved)

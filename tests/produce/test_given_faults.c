@@ -3,13 +3,19 @@
  * must be as it was, and no temporary file may be left.
  *
  * A program of its own: the calls are replaced in it; the real ones are reached through dlsym. */
+#define _GNU_SOURCE /* fallocate */
+
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/sink.h"
 
+#include "base/files/output.h"
+#include "base/memory.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- faults --------------------------------------------------------------------------------- */
@@ -55,12 +61,12 @@ int open(const char *path, int flags, ...)
     return (flags & O_CREAT) && fails("open") ? -1 : real(path, flags, mode);
 }
 
-int posix_fallocate(int fd, off_t offset, off_t len)
+int fallocate(int fd, int mode, off_t offset, off_t len)
 {
-    int (*real)(int, off_t, off_t);
+    int (*real)(int, int, off_t, off_t);
 
-    find_real("posix_fallocate64", &real);
-    return fails("posix_fallocate") ? fault.failure : real(fd, offset, len);
+    find_real("fallocate64", &real);
+    return fails("fallocate") ? -1 : real(fd, mode, offset, len);
 }
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
@@ -162,9 +168,8 @@ static const struct {
     int first, end;
     bool replacing, creating; /* with or without an old target */
 } calls[] = {
-    {"open", 0, 1, true, true},   {"posix_fallocate", 0, 1, true, true},
-    {"pwrite", 0, 3, true, true}, {"fsync", 0, 1, true, true},
-    {"close", 1, 2, true, true},  {"rename", 0, 1, true, false},
+    {"open", 0, 1, true, true},  {"fallocate", 0, 1, true, true}, {"pwrite", 0, 3, true, true},
+    {"fsync", 0, 1, true, true}, {"close", 1, 2, true, true},     {"rename", 0, 1, true, false},
     {"link", 0, 1, false, true},
 };
 
@@ -216,11 +221,9 @@ static void test_missing_features(void **state)
         int nth, failure;
         bool replace;
     } rows[] = {
-        {"link", 0, EPERM, false},
-        {"link", 0, EOPNOTSUPP, false},
-        {"posix_fallocate", 0, EINVAL, true},
-        {"posix_fallocate", 0, EOPNOTSUPP, true},
-        {"fsync", 1, EINVAL, true},
+        {"link", 0, EPERM, false},      {"link", 0, EOPNOTSUPP, false},
+        {"fallocate", 0, EINVAL, true}, {"fallocate", 0, EOPNOTSUPP, true},
+        {"fallocate", 0, ENOSYS, true}, {"fsync", 1, EINVAL, true},
     };
 
     (void)state;
@@ -241,6 +244,35 @@ static void test_missing_features(void **state)
         file = gufo_model_open(target.text, NULL, &error);
         check(file != NULL, "%s: %s", rows[i].call, error.message);
         gufo_model_free(file);
+        folder_remove(&f);
+    }
+}
+
+/* Where nothing can be reserved, no block is written to get room: a file of a terabyte has 250 million. */
+static void test_nothing_is_reserved(void **state)
+{
+    static const int unsupported[] = {EOPNOTSUPP, ENOSYS, EINVAL};
+    const uint64_t size = 64 << 20;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(unsupported); i++) {
+        folder f = folder_new();
+        path_text target = folder_path(&f, "model.gguf");
+        gufo_error error = no_error();
+        struct stat info;
+        output out;
+
+        fault.nth = 0;
+        fault.failure = unsupported[i];
+        fault.call = "fallocate";
+        check_ok(output_open(&out, target.text, false, size, NULL, &default_allocator, &error),
+                 &error, "open");
+        fault.call = NULL;
+        check(fstat(out.fd, &info) == 0, "%s", strerror(errno));
+        check_u64((uint64_t)info.st_size, size, "%s: size", strerror(unsupported[i]));
+        check(info.st_blocks < 64, "%s: %lld blocks", strerror(unsupported[i]),
+              (long long)info.st_blocks);
+        output_discard(&out);
         folder_remove(&f);
     }
 }
@@ -303,9 +335,8 @@ static void test_stream_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call_fails),
-        cmocka_unit_test(test_missing_features),
-        cmocka_unit_test(test_appeared_meanwhile),
+        cmocka_unit_test(test_every_call_fails),    cmocka_unit_test(test_missing_features),
+        cmocka_unit_test(test_nothing_is_reserved), cmocka_unit_test(test_appeared_meanwhile),
         cmocka_unit_test(test_stream_fails),
     };
 

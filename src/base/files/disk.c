@@ -44,15 +44,14 @@ int disk_resize(int fd, uint64_t size)
     return ftruncate(fd, (off_t)size);
 }
 
+#ifdef __linux__
+
+/* Not posix_fallocate: where the file system has no such call, the C library's writes a zero into every
+ * block, which takes as long as the work and loses what another process writes there meanwhile. */
 int disk_reserve(int fd, uint64_t size)
 {
-    int failure = posix_fallocate(fd, 0, (off_t)size);
-
-    errno = failure;
-    return failure == 0 ? 0 : -1;
+    return fallocate(fd, 0, 0, (off_t)size);
 }
-
-#ifdef __linux__
 
 ssize_t disk_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size)
 {
@@ -113,6 +112,12 @@ static int unsupported(void)
 {
     errno = ENOSYS;
     return -1;
+}
+
+int disk_reserve(int fd, uint64_t size)
+{
+    (void)fd, (void)size;
+    return unsupported();
 }
 
 ssize_t disk_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size)

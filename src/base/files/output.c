@@ -276,7 +276,14 @@ static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
     return fail_io(error, failure, "cannot create a file in the folder of the target");
 }
 
-/* Reserves the whole size, so that lack of space shows before any work is done. */
+/* Not the disk lacks room, but the file system, or the system, a way to reserve it. */
+static bool reserve_unsupported(int failure)
+{
+    return failure == EOPNOTSUPP || failure == ENOSYS || failure == EINVAL;
+}
+
+/* Reserves the whole size, so that lack of space shows before any work is done.  Where that cannot be
+ * done, the file gets its size alone. */
 static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
 {
     int failure;
@@ -288,7 +295,7 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
     do
         failure = disk_reserve(o->fd, size) == 0 ? 0 : errno;
     while (failure == EINTR);
-    if (failure == EINVAL || failure == EOPNOTSUPP) /* not on this file system */
+    if (reserve_unsupported(failure))
         failure = disk_resize(o->fd, size) == 0 ? 0 : errno;
     return failure == 0 ? GUFO_OK
                         : fail_io(error, failure, "cannot reserve %s bytes", GROUPED(size));
