@@ -103,11 +103,13 @@ static void take_file(const void *data, size_t size)
 
 enum { ROW_BYTES = 1 + 1 + 3 * 8, MOST_ROWS = 32 };
 
-/* The rows of a file that is right otherwise: a tensor, a type, two numbers, and how many rows. */
+/* The rows of a file that is right otherwise: a tensor and how it was measured, a type, two numbers, and how
+ * many rows. */
 static void take_rows(const uint8_t *data, size_t size)
 {
     gufo_str tensors[MOST_ROWS], types[MOST_ROWS];
     double relative[MOST_ROWS], errors[MOST_ROWS];
+    bool drawn[MOST_ROWS];
     uint64_t seen[MOST_ROWS], count = size / ROW_BYTES < MOST_ROWS ? size / ROW_BYTES : MOST_ROWS;
     uint64_t check = 0;
     gufo_document *d = gufo_document_new(NULL, NULL);
@@ -117,7 +119,8 @@ static void take_rows(const uint8_t *data, size_t size)
     for (uint64_t i = 0; i < count; i++, data += ROW_BYTES) {
         size_t tensor = data[0] % (TENSORS + 1);
         const gufo_element_type *type = gufo_element_type_by_id(data[1]);
-        loss_option o = {.type = type != NULL ? type : gufo_element_type_by_id(0)};
+        loss_option o = {.type = type != NULL ? type : gufo_element_type_by_id(0),
+                         .sampled = data[0] < 128};
 
         memcpy(&o.relative, data + 2, sizeof o.relative);
         memcpy(&o.standard_error, data + 10, sizeof o.standard_error);
@@ -127,6 +130,7 @@ static void take_rows(const uint8_t *data, size_t size)
         relative[i] = o.relative;
         errors[i] = o.standard_error;
         seen[i] = o.rows;
+        drawn[i] = o.sampled;
         losses_chain(&check, tensors[i], &o);
     }
     must(d != NULL &&
@@ -149,6 +153,9 @@ static void take_rows(const uint8_t *data, size_t size)
                                      NULL) == GUFO_OK &&
              gufo_document_set_array(d, "gufo.losses.rows",
                                      &(gufo_items){GUFO_VALUE_UINT64, count, seen},
+                                     NULL) == GUFO_OK &&
+             gufo_document_set_array(d, "gufo.losses.sampled",
+                                     &(gufo_items){GUFO_VALUE_BOOL, count, drawn},
                                      NULL) == GUFO_OK &&
              gufo_document_layout(d, NULL, NULL, NULL) == GUFO_OK &&
              gufo_document_header(d, &bytes, &len, NULL) == GUFO_OK,

@@ -84,6 +84,21 @@ number() {
 }
 
 # bats test_tags=plain
+@test "target size: measurements of all rows do not change what samples choose, nor the other way round" {
+    sample
+    options=(sample.gguf --dry-run --target-bpw 5.5 --json)
+    gufo quantize --no-cache "${options[@]}" >../sampled
+    gufo quantize --no-cache --exact "${options[@]}" >../all
+    run -1 cmp -s ../sampled ../all
+    for run in all sampled all sampled; do
+        flags=()
+        [ "$run" = sampled ] || flags=(--exact)
+        gufo quantize "${flags[@]}" "${options[@]}" >out
+        cmp out "../$run"
+    done
+}
+
+# bats test_tags=plain
 @test "target size: bits per weight, and several sizes from one reading" {
     sample
     run -0 gufo quantize sample.gguf out.gguf --target-bpw 5.5

@@ -7,10 +7,12 @@
  *     gufo.losses.plan       0x1c44e8a06b97f35d
  *     gufo.losses.check      0x5b8d02e91f6c7a34   of the rows
  *
- *     .tensors               .types   .relative   .standard_errors   .rows
- *     blk.0.attn_k.weight    Q4_K     0.00508     0.0000318          64
+ *     .tensors               .types   .relative   .standard_errors   .rows   .sampled
+ *     blk.0.attn_k.weight    Q4_K     0.00508     0.0000318          64      true
  *     ...
  *
+ * A run uses what it would measure itself, to the last bit: `sampled` losses where it draws samples, those of all
+ * rows where it measures all (of short tensors they are the same).  So what it chooses does not depend on the file.
  * Rows are in the order of tensors.  A file may come from a stranger: the reader refuses one that is larger than
  * this model's losses can be, and checks all of it before it uses any of it. */
 #include "base/error.h"
@@ -91,7 +93,15 @@ static gufo_status losses_identify(const gufo_losses *l, loss_identity *out, guf
 #define PLAN_KEY "gufo.losses.plan"
 #define CHECK_KEY "gufo.losses.check"
 
-typedef enum column { TENSORS, TYPES, RELATIVE, STANDARD_ERRORS, ROWS_SEEN, COLUMNS } column;
+typedef enum column {
+    TENSORS,
+    TYPES,
+    RELATIVE,
+    STANDARD_ERRORS,
+    ROWS_SEEN,
+    SAMPLED,
+    COLUMNS
+} column;
 
 static const struct {
     const char *key;
@@ -103,12 +113,13 @@ static const struct {
     [RELATIVE] = {"gufo.losses.relative", GUFO_VALUE_FLOAT64, sizeof(double)},
     [STANDARD_ERRORS] = {"gufo.losses.standard_errors", GUFO_VALUE_FLOAT64, sizeof(double)},
     [ROWS_SEEN] = {"gufo.losses.rows", GUFO_VALUE_UINT64, sizeof(uint64_t)},
+    [SAMPLED] = {"gufo.losses.sampled", GUFO_VALUE_BOOL, sizeof(bool)},
 };
 
 void losses_chain(uint64_t *check, gufo_str name, const loss_option *o)
 {
     const double numbers[] = {o->relative, o->standard_error};
-    const uint64_t counts[] = {o->type->id, o->rows};
+    const uint64_t counts[] = {o->type->id, o->rows, o->sampled};
 
     hash_chain(check, name.data, name.len);
     hash_chain(check, numbers, sizeof numbers);
@@ -157,14 +168,14 @@ typedef struct reader {
 /* More than a row takes beside its name, and a file beside its rows. */
 enum { ROW_REST = 64, FILE_REST = 4096 };
 
-/* The largest file about this model: every type of every tensor. */
+/* The largest file about this model: every type of every tensor, measured in both ways. */
 static uint64_t most_bytes(const gufo_losses *l)
 {
     uint64_t bytes = 0;
 
     for (uint64_t i = 0; i < l->q->tensor_count; i++)
         bytes += ROW_REST + (uint64_t)l->q->tensors[i].source_name.len;
-    return bytes * gufo_element_type_count() + FILE_REST;
+    return 2 * bytes * gufo_element_type_count() + FILE_REST;
 }
 
 static gufo_status compare_hash(const reader *r, const char *key, uint64_t expected,
@@ -243,6 +254,9 @@ static const char *read_row(const reader *r, const gufo_value cells[COLUMNS], lo
     all = loss_rows_of(r->l, out->tensor);
     if (o->rows == 0 || o->rows > all)
         return "a number of rows that the tensor does not have";
+    o->sampled = cells[SAMPLED].as.b;
+    if (!o->sampled && o->rows != all)
+        return "not of a sample, though not all rows were measured";
     return o->rows == all && o->standard_error != 0
                ? "a standard error, though all rows were measured"
                : NULL;
@@ -300,7 +314,9 @@ static bool is_before(const void *a, const void *b)
 
     if (left->tensor != right->tensor)
         return left->tensor < right->tensor;
-    return left->option.type->id < right->option.type->id;
+    if (left->option.type != right->option.type)
+        return left->option.type->id < right->option.type->id;
+    return left->option.sampled && !right->option.sampled;
 }
 
 static gufo_status check_unique(reader *r)
@@ -308,7 +324,8 @@ static gufo_status check_unique(reader *r)
     sort_items(r->found, (size_t)r->count, sizeof *r->found, is_before);
     for (uint64_t i = 1; i < r->count; i++)
         if (!is_before(&r->found[i - 1], &r->found[i]))
-            return refuse(r->error, GUFO_E_MALFORMED, "tensor %s has two losses of one type",
+            return refuse(r->error, GUFO_E_MALFORMED,
+                          "tensor %s has two losses of one type, measured in one way",
                           QUOTED(r->l->q->tensors[r->found[i].tensor].source_name));
     return GUFO_OK;
 }
@@ -321,7 +338,13 @@ static loss_option *option_of(const gufo_losses *l, const loss_kept *found)
     return NULL;
 }
 
-/* What is an option becomes known; the rest is kept. */
+/* Whether a measurement would give the same. */
+static bool serves(const gufo_losses *l, uint64_t tensor, const loss_option *found)
+{
+    return l->all_rows ? found->rows == loss_rows_of(l, tensor) : found->sampled;
+}
+
+/* What serves as an option becomes known; the rest is kept. */
 static uint64_t take(reader *r)
 {
     gufo_losses *l = r->l;
@@ -330,19 +353,18 @@ static uint64_t take(reader *r)
     for (uint64_t i = 0; i < r->count; i++) {
         const loss_option *found = &r->found[i].option;
         loss_option *o = option_of(l, &r->found[i]);
-        uint64_t all = loss_rows_of(l, r->found[i].tensor);
 
-        if (o == NULL || o->stays) {
-            if (o == NULL)
-                r->found[kept++] = r->found[i];
+        if (o == NULL || !serves(l, r->found[i].tensor, found)) {
+            r->found[kept++] = r->found[i];
             continue;
         }
-        if (found->rows <= o->rows)
+        if (loss_is_known(o))
             continue;
-        taken += !loss_is_known(o, all, l->all_rows) && loss_is_known(found, all, l->all_rows);
+        taken++;
         o->relative = found->relative;
         o->standard_error = found->standard_error;
         o->rows = found->rows;
+        o->sampled = found->sampled;
     }
     mem_free(&l->allocator, l->kept);
     l->kept = r->found;
@@ -434,8 +456,17 @@ static void add_row(writer *w, uint64_t tensor, const loss_option *o)
     ((double *)w->cells[RELATIVE])[w->count] = o->relative;
     ((double *)w->cells[STANDARD_ERRORS])[w->count] = o->standard_error;
     ((uint64_t *)w->cells[ROWS_SEEN])[w->count] = o->rows;
+    ((bool *)w->cells[SAMPLED])[w->count] = o->sampled;
     w->count++;
     losses_chain(&w->check, name, o);
+}
+
+/* Whether a loss was measured anew: that of a file, which said that it was of fewer rows, is no longer kept. */
+static bool was_measured(const gufo_losses *l, const loss_kept *kept)
+{
+    const loss_option *o = option_of(l, kept);
+
+    return o != NULL && o->rows > 0 && o->sampled == kept->option.sampled;
 }
 
 static void add_rows(writer *w)
@@ -448,7 +479,8 @@ static void add_rows(writer *w)
             if (loss_option_of(l, i, k)->rows > 0)
                 add_row(w, i, loss_option_of(l, i, k));
         for (; kept < l->kept_count && l->kept[kept].tensor == i; kept++)
-            add_row(w, i, &l->kept[kept].option);
+            if (!was_measured(l, &l->kept[kept]))
+                add_row(w, i, &l->kept[kept].option);
     }
 }
 

@@ -388,7 +388,7 @@ bool gufo_losses_option_at(const gufo_losses *l, uint64_t index, size_t option, 
     if (out != NULL)
         *out = (gufo_loss){.type = o->type,
                            .bytes = o->bytes,
-                           .is_known = loss_is_known(o, all, l->all_rows),
+                           .is_known = loss_is_known(o),
                            .relative = o->relative,
                            .standard_error = o->standard_error,
                            .rows = o->rows,

@@ -21,6 +21,7 @@ typedef struct loss_option {
     bool stays;     /* nothing is encoded, or nothing is there */
     uint64_t rows;  /* that were measured; 0: the loss is not known, unless the option stays */
     double relative, standard_error;
+    bool sampled; /* it is what is measured where all rows are not asked for */
 } loss_option;
 
 typedef struct loss_tensor {
@@ -36,10 +37,11 @@ typedef struct loss_type {
     bool own_only;    /* or those that have it already */
 } loss_type;
 
-/* A row of a file about a type that is not an option now: it is kept for the next file. */
+/* A row of a file that is of no use now, about a type that is not an option or of another way to measure: it is
+ * kept for the next file. */
 typedef struct loss_kept {
     uint64_t tensor;
-    loss_option option; /* type, rows and loss alone */
+    loss_option option; /* type, rows, loss and `sampled` alone */
 } loss_kept;
 
 struct gufo_losses {
@@ -69,10 +71,9 @@ static inline uint64_t loss_rows_of(const gufo_losses *l, uint64_t tensor)
     return input.elements > 0 ? input.elements / input.dims[0] : 0;
 }
 
-/* Whether a loss serves: of a sample, unless all rows are wanted. */
-static inline bool loss_is_known(const loss_option *o, uint64_t all_rows, bool all_wanted)
+static inline bool loss_is_known(const loss_option *o)
 {
-    return o->stays || o->rows >= (all_wanted ? all_rows : 1);
+    return o->stays || o->rows > 0;
 }
 
 /* ---- losses.c ------------------------------------------------------------------------------- */

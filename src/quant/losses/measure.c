@@ -91,7 +91,7 @@ static gufo_status add_piece(sampling *s, uint64_t tensor, bool halves, uint64_t
         loss_option *o = loss_option_of(l, tensor, i);
         bool is_other = t->change_count > 0 && o->type != NULL && is_half(o->type) != halves;
 
-        if (is_other || loss_is_known(o, loss_rows_of(l, tensor), l->all_rows))
+        if (is_other || loss_is_known(o))
             continue;
         results[p->count] = pieces_encoded(t, o->type);
         s->results[*result] = (loss_result){.option = o};

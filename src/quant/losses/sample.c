@@ -418,6 +418,7 @@ static void judge_result(const sampling *s, const loss_piece *p, loss_result *r)
     r->done = true;
     r->option->relative = loss;
     r->option->standard_error = standard_error;
+    r->option->sampled = !s->losses->all_rows || is_short(s, (uint64_t)(p - s->pieces));
     r->option->rows =
         all ? loss_rows_of(s->losses, p->tensor) : (r->sums.drawn + p->heavy_count) * p->group_rows;
 }
