@@ -216,15 +216,7 @@ static uint64_t bytes_before(const gufo_job *job, uint64_t units)
         plain_piece room;
         const piece *p = job_piece_at(job, i, &room);
 
-        if (p->first_unit + p->units <= units) {
-            bytes += p->bytes;
-            continue;
-        }
-        for (uint64_t n = p->first_unit; n < units; n++) {
-            unit u = cut_find(job, n, &room);
-
-            bytes += cut_bytes(&u);
-        }
+        bytes += cut_span_bytes(p, p->first_unit, smaller(p->first_unit + p->units, units));
     }
     return bytes;
 }
@@ -364,7 +356,8 @@ static gufo_status start(run *r, gufo_error *error)
     return status;
 }
 
-static gufo_status note_unit(void *context, uint64_t number, uint64_t index, gufo_error *error)
+static gufo_status note_unit(void *context, uint64_t number, uint64_t index, const void *result,
+                             gufo_error *error)
 {
     run *r = context;
     const journal_mark mark = {index, number + 1, job_result(r->job, index)};
@@ -372,6 +365,7 @@ static gufo_status note_unit(void *context, uint64_t number, uint64_t index, guf
     unit u = cut_find(r->job, number, &room);
     gufo_status status = keeper_note(&r->keeper, &mark, cut_bytes(&u), error);
 
+    (void)result; /* the mark has the sum */
     if (status == GUFO_OK && targets_deletes(&r->targets))
         status = release_after(&r->release, number + 1, cut_bytes(&u), error);
     return status;

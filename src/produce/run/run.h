@@ -9,6 +9,8 @@
 
 /* ---- targets ------------------------------------------------------------------------------------ */
 
+struct job_part;
+
 /* The files that a job writes.
  *
  *     find      the target paths; nothing is changed
@@ -28,6 +30,7 @@ typedef struct targets {
     uint32_t flags;
     uint64_t units_done; /* by an interrupted run */
     bool resumable;
+    const struct job_part *part; /* the part that they were found for; NULL: all are there */
     bool lost; /* a sync has failed: nothing that was written since is known to be on disk, ever */
     pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
 } targets;
@@ -52,12 +55,18 @@ static inline bool targets_reserves(const targets *t)
 
 gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
                          gufo_error *error);
+/* Finds those that a part touches, whose .part files exist and have their sizes: they are opened as they are, and
+ * closed without a name.  Whoever made these files has compared them with the inputs. */
+gufo_status targets_find_part(targets *t, gufo_job *job, const gufo_job_options *options,
+                              const struct job_part *part, gufo_error *error);
 /* GUFO_E_EXISTS for one that may not be replaced. */
 gufo_status targets_check_replaceable(targets *t, gufo_error *error);
 gufo_status targets_reserve(targets *t, gufo_error *error);
 /* Waits until the names of the files that were reserved are on disk. */
 gufo_status targets_sync_folders(const targets *t, gufo_error *error);
 gufo_status targets_open(targets *t, uint32_t index, gufo_error *error);
+/* Syncs one and closes it for good; nothing to do for one that is not open. */
+gufo_status targets_close(targets *t, uint32_t index, gufo_error *error);
 
 /* Waits until everything that was written so far is on disk. */
 gufo_status targets_sync(targets *t, gufo_error *error);

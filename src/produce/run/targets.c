@@ -79,6 +79,7 @@ static gufo_status check_link(const gufo_job *job, const char *path, gufo_error 
                : GUFO_OK;
 }
 
+/* Without `inputs` the files beside the output are not compared with them. */
 static gufo_status find_target(targets *t, const char *path, uint32_t index,
                                const gufo_guard *guard, const gufo_guard *inputs, gufo_error *error)
 {
@@ -93,7 +94,7 @@ static gufo_status find_target(targets *t, const char *path, uint32_t index,
     status = check_link(t->job, t->paths[index], error);
     if (status == GUFO_OK)
         status = output_find(&t->files[index], t->paths[index], true, guard, a, error);
-    if (status == GUFO_OK)
+    if (status == GUFO_OK && inputs != NULL)
         status = check_beside(t, &t->files[index], inputs, error);
     if (status == GUFO_OK && t->resumable) {
         t->parts[index] = output_beside(&t->files[index], ".part");
@@ -167,19 +168,46 @@ static gufo_status find_all(targets *t, const gufo_job_options *options, gufo_er
     return targets_fail(t, (uint32_t)failed, status, error);
 }
 
-gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
-                         gufo_error *error)
+static gufo_status begin_finding(targets *t, gufo_job *job, const gufo_job_options *options,
+                                 bool resumable, gufo_error *error)
 {
     gufo_status status;
 
-    *t = (targets){.job = job, .flags = options->flags};
-    t->resumable = (options->flags & (GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) != 0;
+    *t = (targets){.job = job, .flags = options->flags, .resumable = resumable};
     (void)pthread_mutex_init(&t->lock, NULL);
     status = check_set_path(job, options, error);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_OUTPUT, 0, options->path);
-    if (status == GUFO_OK)
-        status = make_lists(t, error);
+    return status == GUFO_OK ? make_lists(t, error) : status;
+}
+
+gufo_status targets_find_part(targets *t, gufo_job *job, const gufo_job_options *options,
+                              const job_part *part, gufo_error *error)
+{
+    gufo_status status = begin_finding(t, job, options, true, error);
+
+    t->part = part;
+    for (uint32_t i = part->first_target; i < part->end_target && status == GUFO_OK; i++) {
+        output *file = &t->files[i];
+
+        if (!part_touches(part, i))
+            continue;
+        status = find_target(t, path_of_set(options, i / job_set_size(job)), i, NULL, NULL, error);
+        if (status == GUFO_OK) {
+            file->keep = true;
+            file->temporary = mem_text(file->allocator, gufo_str_of(t->parts[i]));
+            status = file->temporary != NULL ? GUFO_OK : fail_memory(error);
+        }
+    }
+    return status;
+}
+
+gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
+                         gufo_error *error)
+{
+    gufo_status status = begin_finding(
+        t, job, options, (options->flags & (GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) != 0, error);
+
     if (status == GUFO_OK)
         status = find_all(t, options, error);
     if (status == GUFO_OK && t->resumable) {
@@ -233,8 +261,35 @@ static gufo_status write_header(const targets *t, uint32_t index, gufo_error *er
     const void *bytes;
     size_t size;
     gufo_status status = job_header(&t->job->targets[index], &bytes, &size, error);
+    byte_range r;
 
-    return status == GUFO_OK ? output_write(&t->files[index], 0, bytes, size, error) : status;
+    if (status != GUFO_OK)
+        return status;
+    r = part_clip(t->part, index, 0, size);
+    return output_write(&t->files[index], r.from, (const uint8_t *)bytes + r.from,
+                        (size_t)(r.to - r.from), error);
+}
+
+/* The .part file of a part is not made here: only what its maker made is written to. */
+static gufo_status open_part(const targets *t, uint32_t index, gufo_error *error)
+{
+    output *file = &t->files[index];
+    const uint64_t size = t->job->targets[index].size;
+    const char *obstacle;
+    struct stat info;
+
+    file->fd = disk_open(file->temporary, O_RDWR | TRUST_OPEN_FLAGS, 0);
+    if (file->fd < 0)
+        return fail_io(error, errno, "cannot open its .part file");
+    if (fstat(file->fd, &info) != 0)
+        return fail_io(error, errno, "cannot examine its .part file");
+    obstacle = trust_own(&info);
+    if (obstacle != NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "cannot write to its .part file: %s", obstacle);
+    if ((uint64_t)info.st_size != size)
+        return refuse(error, GUFO_E_CHANGED, "its .part file has %s bytes, not %s",
+                      GROUPED((uint64_t)info.st_size), GROUPED(size));
+    return GUFO_OK;
 }
 
 static gufo_status open_again(targets *t, uint32_t index, bool header, gufo_error *error)
@@ -244,10 +299,14 @@ static gufo_status open_again(targets *t, uint32_t index, bool header, gufo_erro
 
     if (file->fd >= 0 || file->named)
         return GUFO_OK;
-    file->fd = disk_open(file->temporary, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-    if (file->fd < 0)
-        status = fail_io(error, errno, "cannot open the temporary file again");
-    else if (header)
+    if (t->part != NULL) {
+        status = open_part(t, index, error);
+    } else {
+        file->fd = disk_open(file->temporary, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+        if (file->fd < 0)
+            status = fail_io(error, errno, "cannot open the temporary file again");
+    }
+    if (header && status == GUFO_OK)
         status = write_header(t, index, error);
     (void)pthread_mutex_lock(&t->lock);
     t->fds[index] = file->fd;
@@ -275,13 +334,29 @@ void targets_rest(targets *t, uint32_t index)
     (void)pthread_mutex_unlock(&t->lock);
 }
 
-static gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
+/* The file of a part gets the rights of what it replaces when all parts are there. */
+static gufo_status close_output(const targets *t, output *file, gufo_error *error)
+{
+    int fd = file->fd, failure;
+
+    if (t->part == NULL)
+        return output_close(file, error);
+    failure = disk_sync(fd) == 0 ? 0 : errno;
+    file->fd = -1;
+    if (failure != 0) {
+        (void)close(fd);
+        return fail_io(error, failure, "cannot sync");
+    }
+    return close(fd) == 0 ? GUFO_OK : fail_io(error, errno, "cannot write");
+}
+
+gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     (void)pthread_mutex_lock(&t->lock);
     if (t->files[index].fd >= 0)
-        status = output_close(&t->files[index], error);
+        status = close_output(t, &t->files[index], error);
     t->fds[index] = -1;
     t->lost = t->lost || status != GUFO_OK;
     (void)pthread_mutex_unlock(&t->lock);
@@ -322,7 +397,7 @@ void targets_end(targets *t, bool keep)
     const gufo_allocator *a = &t->job->allocator;
 
     for (uint64_t i = 0; t->files != NULL && i < t->job->target_count; i++) {
-        t->files[i].keep = keep;
+        t->files[i].keep = keep || t->part != NULL;
         output_discard(&t->files[i]);
     }
     for (uint64_t i = 0; t->paths != NULL && i < t->job->target_count; i++)

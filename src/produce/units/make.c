@@ -126,7 +126,7 @@ static gufo_status fill_tile(void *context, unsigned thread, uint64_t index, voi
 /* ---- a band --------------------------------------------------------------------------------- */
 
 /* Rows of the result that fit: whole units, of which one always does (work_begin). */
-static uint64_t band_rows(const work *w, const piece *p, uint64_t first)
+static uint64_t band_rows(const work *w, const piece *p, uint64_t first, uint64_t units)
 {
     uint64_t row = p->columns * w->band.cell, count = w->band.capacity / row;
 
@@ -135,10 +135,12 @@ static uint64_t band_rows(const work *w, const piece *p, uint64_t first)
     count -= count % p->unit_rows;
     if (count == 0)
         count = p->unit_rows;
+    if (count / p->unit_rows > units)
+        count = units * p->unit_rows;
     return count < p->slice_rows - first ? count : p->slice_rows - first;
 }
 
-gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first,
+gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first, uint64_t units,
                            gufo_error *error)
 {
     plain_piece room;
@@ -149,7 +151,7 @@ gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t fi
     w->band.slice = slice;
     w->band.first = first;
     w->band.cell = cell_size(p);
-    w->band.count = band_rows(w, p, first);
+    w->band.count = band_rows(w, p, first, units);
     loop.end = divide_up(p->columns, tile_rows(w, p));
     return parallel_run(&loop, &w->allocator, error);
 }
@@ -170,14 +172,12 @@ gufo_status make_write(work *w, const worker *t, const unit *u, gufo_error *erro
 {
     gufo_status status = GUFO_OK;
 
-    for (uint32_t i = 0; i < u->piece->n_made && status == GUFO_OK; i++) {
+    for (uint32_t i = 0; w->files != NULL && i < u->piece->n_made && status == GUFO_OK; i++) {
         const made *m = &u->piece->made[i];
 
-        if (w->files != NULL && m->target != NO_TARGET)
-            status = output_write_at(w->files[m->target], m->place + u->row * m->row_bytes,
-                                     make_bytes(t, u, i), (size_t)(u->rows * m->row_bytes), error);
-        if (status != GUFO_OK)
-            return work_fail_target(w, m->target, status, error);
+        if (m->target != NO_TARGET)
+            status = work_write(w, m->target, m->place + u->row * m->row_bytes, make_bytes(t, u, i),
+                                u->rows * m->row_bytes, error);
     }
     return status;
 }

@@ -12,11 +12,15 @@ static gufo_status move_run(work *w, const worker *t, const made *m, const row_r
                             uint64_t place, gufo_error *error)
 {
     const rows *r = run->rows;
+    const byte_range to = part_clip(w->part, m->target, place, run->count * r->row_bytes);
+    const uint64_t from = r->offset + run->first * r->row_bytes + (to.from - place);
     bool read_failed;
-    gufo_status status =
-        move_bytes(r->source, r->offset + run->first * r->row_bytes, run->count * r->row_bytes,
-                   w->files[m->target], place, t->source, t->source_size, &read_failed, error);
+    gufo_status status;
 
+    if (to.from == to.to)
+        return GUFO_OK;
+    status = move_bytes(r->source, from, to.to - to.from, w->files[m->target], to.from, t->source,
+                        t->source_size, &read_failed, error);
     return read_failed ? rows_fail(w->job, r, status, error)
                        : work_fail_target(w, m->target, status, error);
 }
@@ -32,16 +36,18 @@ static bool is_long(const row_run *run, const worker *t)
 static gufo_status move_gathered(const work *w, const worker *t, const unit *u, const made *m,
                                  uint64_t row, uint64_t *count, gufo_error *error)
 {
-    uint64_t left = u->row + u->rows - row, fit = t->source_size / m->row_bytes;
+    uint64_t left = u->row + u->rows - row, place = m->place + row * m->row_bytes;
+    byte_range to;
     gufo_status status;
 
-    *count = fit < left ? fit : left;
+    *count = smaller(t->source_size / m->row_bytes, left);
+    to = part_clip(w->part, m->target, place, *count * m->row_bytes);
+    if (to.from == to.to)
+        return GUFO_OK;
     status = rows_gather(w->job, u->piece, row, *count, t->source, error);
-    if (status != GUFO_OK)
-        return status;
-    status = output_write_at(w->files[m->target], m->place + row * m->row_bytes, t->source,
-                             (size_t)(*count * m->row_bytes), error);
-    return work_fail_target(w, m->target, status, error);
+    return status == GUFO_OK
+               ? work_write(w, m->target, place, t->source, *count * m->row_bytes, error)
+               : status;
 }
 
 /* Rows have one length here: job_add_piece has checked it. */

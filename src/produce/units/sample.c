@@ -35,7 +35,7 @@ static gufo_status run_bands(work *w, uint64_t begin, uint64_t end, gufo_error *
         unit first = units_at(w, begin, &room);
         uint64_t in_slice = first.row - first.slice * first.piece->slice_rows, stop = begin + 1;
 
-        status = transpose_fill(w, first.number, first.slice, in_slice, error);
+        status = transpose_fill(w, first.number, first.slice, in_slice, UINT64_MAX, error);
         for (; status == GUFO_OK && stop < end; stop++) {
             unit u = units_at(w, stop, &other);
 
@@ -151,7 +151,7 @@ static gufo_status peek_unit(work *w, const unit *u, uint8_t *out, gufo_error *e
 
     if (p->transpose) {
         w->band.capacity = u->rows * p->columns * cell_size(p); /* no more than is asked for */
-        status = transpose_fill(w, 0, u->slice, u->row - u->slice * p->slice_rows, error);
+        status = transpose_fill(w, 0, u->slice, u->row - u->slice * p->slice_rows, 1, error);
     }
     if (status == GUFO_OK)
         status = make_unit(w, &w->workers[0], u, NULL, error);

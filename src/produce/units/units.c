@@ -35,6 +35,22 @@ unit cut_find(const gufo_job *job, uint64_t number, plain_piece *room)
     return u;
 }
 
+uint64_t cut_row(const piece *p, uint64_t number)
+{
+    const uint64_t at = number - p->first_unit, slice = at / p->slice_units;
+
+    return slice * p->slice_rows + at % p->slice_units * p->unit_rows;
+}
+
+uint64_t cut_span_bytes(const piece *p, uint64_t begin, uint64_t end)
+{
+    const unit all = {.piece = p,
+                      .row = begin < end ? cut_row(p, begin) : 0,
+                      .rows = begin < end ? cut_row(p, end) - cut_row(p, begin) : 0};
+
+    return begin < end ? cut_bytes(&all) : 0;
+}
+
 /* A sample is a unit of any rows. */
 static unit unit_of(const work *w, const job_sample *s, plain_piece *room)
 {
@@ -81,7 +97,7 @@ static gufo_status take_unit(void *context, uint64_t number, const void *result,
     else
         job_add_result(w->job, u.number, result);
     if (w->note != NULL && status == GUFO_OK)
-        status = w->note(w->note_context, number, u.number, error);
+        status = w->note(w->note_context, number, u.number, result, error);
     return status == GUFO_OK ? work_advance(w, cut_bytes(&u), error) : status;
 }
 
@@ -112,7 +128,8 @@ static gufo_status run_bands(work *w, uint64_t number, uint64_t begin, uint64_t 
         uint64_t at = begin - p->first_unit, slice = at / p->slice_units;
         uint64_t units;
 
-        status = transpose_fill(w, number, slice, at % p->slice_units * p->unit_rows, error);
+        status = transpose_fill(w, number, slice, at % p->slice_units * p->unit_rows, end - begin,
+                                error);
         if (status != GUFO_OK)
             return status;
         units = smaller(divide_up(w->band.count, p->unit_rows), end - begin);

@@ -397,6 +397,18 @@ gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status,
     return status;
 }
 
+gufo_status work_write(const work *w, uint32_t target, uint64_t at, const uint8_t *bytes,
+                       uint64_t size, gufo_error *error)
+{
+    const byte_range to = part_clip(w->part, target, at, size);
+    gufo_status status = to.from == to.to
+                             ? GUFO_OK
+                             : output_write_at(w->files[target], to.from, bytes + (to.from - at),
+                                               (size_t)(to.to - to.from), error);
+
+    return work_fail_target(w, target, status, error);
+}
+
 gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error)
 {
     w->done += bytes;

@@ -2,6 +2,7 @@
 #ifndef GUFO_PRODUCE_WORK_H
 #define GUFO_PRODUCE_WORK_H
 
+#include "base/checked.h"
 #include "codec/run.h"
 #include "produce/produce.h"
 
@@ -143,6 +144,68 @@ unit_buffers cut_buffers(const piece *p, bool to_stream);
 unit cut_find(const gufo_job *job, uint64_t number, plain_piece *room);
 uint64_t cut_piece_of(const gufo_job *job, uint64_t number);
 
+/* The row of the piece with which its unit `number` (of the job) begins; all rows for the end of the last one. */
+uint64_t cut_row(const piece *p, uint64_t number);
+/* The bytes that are read for units [begin, end) of the piece. */
+uint64_t cut_span_bytes(const piece *p, uint64_t begin, uint64_t end);
+
+/* ---- parts ------------------------------------------------------------------------------------ */
+
+typedef struct byte_range {
+    uint64_t from, to; /* of a target; from == to: nothing of it */
+} byte_range;
+
+/* A part of a job (parts/parts.h): what one process makes of it.
+ *
+ * Its units are those that touch a byte of the part in any target, or write nothing and are between its borders.
+ * They are among [first_unit, end_unit), which has others only where pieces of several targets take turns. */
+typedef struct job_part {
+    uint64_t number;
+    uint64_t border, next_border; /* units */
+    uint64_t first_unit, end_unit;
+    uint32_t first_target, end_target; /* targets that are touched are among these */
+    byte_range *bytes;                 /* of each of them */
+    uint64_t total;                    /* bytes that its units read */
+} job_part;
+
+/* What a part (NULL: everything) has of bytes [at, at + size) of a target. */
+static inline byte_range part_clip(const job_part *part, uint32_t target, uint64_t at,
+                                   uint64_t size)
+{
+    byte_range r = {at, at + size};
+
+    if (part == NULL)
+        return r;
+    if (target < part->first_target || target >= part->end_target)
+        return (byte_range){at, at};
+    r.from = larger(r.from, part->bytes[target - part->first_target].from);
+    r.to = smaller(r.to, part->bytes[target - part->first_target].to);
+    return r.from < r.to ? r : (byte_range){at, at};
+}
+
+/* Whether a part has anything of a target. */
+static inline bool part_touches(const job_part *part, uint32_t target)
+{
+    return target >= part->first_target && target < part->end_target &&
+           part->bytes[target - part->first_target].from <
+               part->bytes[target - part->first_target].to;
+}
+
+/* The unit that a row of a piece is in. */
+uint64_t cut_unit_of(const piece *p, uint64_t row);
+/* The units [*begin, *end) of a piece that a part makes; false: none. */
+bool part_units(const job_part *part, const piece *p, uint64_t *begin, uint64_t *end);
+/* What a piece writes to a target; NULL: nothing. */
+const made *part_made(const piece *p, uint32_t target);
+/* The first of pieces [from, end) that writes something to a target; `end`: none does. */
+uint64_t part_next_piece(const gufo_job *job, uint32_t target, uint64_t from, uint64_t end);
+
+/* The pieces that may write to a target: [first_piece, target_end(...)). */
+static inline uint64_t target_end(const job_target *target)
+{
+    return target->has_pieces ? target->last_piece + 1 : target->first_piece;
+}
+
 /* ---- workers -------------------------------------------------------------------------------- */
 
 /* What a thread works with. */
@@ -177,6 +240,7 @@ typedef struct work {
     gufo_encoder **encoders; /* by id of the type; NULL where none is needed */
     const int *files;        /* descriptors of targets; NULL: nothing is written */
     char *const *paths;      /* of targets, for errors; may be NULL */
+    const job_part *part;    /* whose bytes alone are written; NULL: all are */
     /* What is done with units that need nothing but their buffers; NULL: they are written. */
     gufo_status (*run_span)(void *context, uint64_t begin, uint64_t end, gufo_error *error);
     void *span_context;
@@ -184,8 +248,9 @@ typedef struct work {
     gufo_status (*take)(void *context, uint64_t index, const void *result, gufo_error *error);
     void *take_context;
     uint64_t done, total; /* bytes that were read, and that are to be read */
-    /* Told of each unit that is done, in order; may be NULL. */
-    gufo_status (*note)(void *context, uint64_t unit, uint64_t piece, gufo_error *error);
+    /* Told of each unit that is done, in order, with what was measured of it; may be NULL. */
+    gufo_status (*note)(void *context, uint64_t unit, uint64_t piece, const void *result,
+                        gufo_error *error);
     void *note_context;
 } work;
 
@@ -195,6 +260,9 @@ gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stre
 void work_end(work *w);
 /* Names a target in an error about it. */
 gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status, gufo_error *error);
+/* Writes bytes of a target: those of the part. */
+gufo_status work_write(const work *w, uint32_t target, uint64_t at, const uint8_t *bytes,
+                       uint64_t size, gufo_error *error);
 /* Counts what a unit has read; GUFO_E_STOPPED if the caller wants no more. */
 gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error);
 
@@ -207,8 +275,9 @@ gufo_status make_write(work *w, const worker *t, const unit *u, gufo_error *erro
 
 gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error);
 
-/* Fills the band with rows from `first` of the slice on, as many as it holds. */
-gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first,
+/* Fills the band with rows from `first` of the slice on, as many as it holds, but no units after the first
+ * `units`. */
+gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first, uint64_t units,
                            gufo_error *error);
 
 /* ---- units.c -------------------------------------------------------------------------------- */
