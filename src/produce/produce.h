@@ -24,10 +24,14 @@
  *              work.c       threads with their memory; small tables beside pieces: scales, factors, orders
  *              units.c      all units in a row
  *     run/     targets.c    temporary files and their names; what an interrupted run left of them
- *              journal.c    the progress, on disk, and of what it is; keeper.c writes it
+ *              journal.c    the progress, on disk; identity.c: of what it is; keeper.c writes it
  *              release.c    inputs that are removed when their bytes are safe
  *              run.c        a whole run, from the checks before it to the end of the job
  *              stream.c     to a pipe; given.c: data that the caller gives
+ *     parts/   borders.c    a job in parts; spans.c: a part of it
+ *              plan.c       the plan of a job as a value; plan_text.c: made of a job
+ *              logs.c       what is done, on disk; progress.c: how far the parts are
+ *              maker.c      the first worker; part_run.c: any of them; commit.c: the end
  *     document.c   the planner for documents whose tensors were copied
  *
  * Units are numbered through the whole job and depend on shapes alone.  So the progress is one
@@ -68,6 +72,8 @@ typedef struct rows {
     gufo_status (*read)(const struct rows *r, uint64_t first, uint64_t count, void *out,
                         gufo_error *error);
     void *context;
+    bool
+        generated; /* `read` computes numbers that no input has: their values belong to the identity */
     uint64_t memory; /* that `read` keeps for all threads together, in bytes */
     uint64_t row_bytes, count;
     uint64_t columns;              /* numbers in a row */
@@ -297,6 +303,9 @@ struct gufo_job {
     const char *volatile *temporaries; /* of all targets, while it is written */
     struct given *given;               /* between gufo_job_open and _finish */
     bool used;
+    /* Its identity is that of a plan, which has samples of all inputs: hooks.begin reads none of them for it. */
+    bool by_parts;
+    bool begins_with_data; /* hooks.begin makes numbers, on which the first bytes depend */
 
     /* Adds all pieces again, for hooks.context, when the job is to be written: until then those that are added
      * are only counted, for many plans are only looked at.  NULL: pieces are kept as they are added. */

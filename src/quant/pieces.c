@@ -154,7 +154,9 @@ static gufo_status begin(void *context, const gufo_run *run, gufo_error *error)
 
     (void)run;
     q->job->identity = q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE;
-    return status == GUFO_OK ? weights_hash(q, &q->job->identity, error) : status;
+    /* A plan of parts has samples of the matrix. */
+    return status == GUFO_OK && !q->job->by_parts ? weights_hash(q, &q->job->identity, error)
+                                                  : status;
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -310,6 +312,7 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
     q->job = job_new(&q->allocator, error);
     if (q->job == NULL)
         return GUFO_E_MEMORY;
+    q->job->identity = q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE;
     q->job->hooks = (job_hooks){.context = q,
                                 .begin = begin,
                                 .importance = importance,

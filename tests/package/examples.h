@@ -20,3 +20,8 @@ extern gufo_digests all;
 extern gufo_estimate estimate;
 extern gufo_summary summary;
 extern gufo_tensor tensor;
+extern gufo_job_options files;
+extern gufo_job *job;
+extern gufo_status status;
+extern uint64_t missing;
+extern bool done;

@@ -14,6 +14,7 @@ static void test_keeper_remembers(void **state)
     char *paths[] = {"out.gguf"};
     targets t = {.job = &job, .paths = paths, .lock = PTHREAD_MUTEX_INITIALIZER};
     journal j = {.fd = open("/dev/full", O_RDWR | O_CLOEXEC), .path = "/dev/full"};
+    const keeper_sink kept = keeper_to_journal(&j);
     journal_mark mark = {.piece = 3, .units_done = 1};
     gufo_error error = no_error();
     keeper k;
@@ -21,7 +22,7 @@ static void test_keeper_remembers(void **state)
     (void)state;
     if (j.fd < 0)
         skip();
-    keeper_start(&k, &t, &j, true);
+    keeper_start(&k, &t, &kept, true);
     check_ok(keeper_save(&k, &error), &error, "nothing to save");
     check_ok(keeper_note(&k, &mark, 1, &error), &error, "noted");
     keeper_stop(&k);
@@ -42,13 +43,14 @@ static void test_keeper_grows(void **state)
     journal_mark mark = {0};
     gufo_error error = no_error();
     journal j = {.fd = -1};
+    const keeper_sink kept = keeper_to_journal(&j);
     keeper k;
 
     (void)state;
     counter_init(&c);
     job.allocator = counter_allocator(&c);
     c.fail_at = 9; /* marks and results have had 8, 24, 56 and 120 places */
-    keeper_start(&k, &t, &j, true);
+    keeper_start(&k, &t, &kept, true);
     for (mark.piece = 0; mark.piece < 120; mark.piece++)
         check_ok(keeper_note(&k, &mark, 1, &error), &error, "mark");
     check_status(keeper_note(&k, &mark, 1, &error), GUFO_E_MEMORY, &error, "one more");

@@ -30,6 +30,8 @@
 #define disk_rename real_rename
 #define disk_link real_link
 #define disk_unlink real_unlink
+#define disk_make_folder real_make_folder
+#define disk_remove_folder real_remove_folder
 #undef GUFO_BASE_DISK_H
 #include "base/files/disk.c"
 #undef disk_open
@@ -50,6 +52,8 @@
 #undef disk_rename
 #undef disk_link
 #undef disk_unlink
+#undef disk_make_folder
+#undef disk_remove_folder
 
 static atomic_uint calls;
 static unsigned first_failing = UINT_MAX, last_failing = UINT_MAX;
@@ -300,4 +304,16 @@ int disk_unlink(const char *path)
 {
     return tell(fails() ? -1 : real_unlink(path),
                 (disk_call){.kind = DISK_UNLINK, .fd = -1, .path = path});
+}
+
+int disk_make_folder(const char *path, mode_t mode)
+{
+    return tell(fails() ? -1 : real_make_folder(path, mode),
+                (disk_call){.kind = DISK_MAKE_FOLDER, .fd = -1, .path = path});
+}
+
+int disk_remove_folder(const char *path)
+{
+    return tell(fails() ? -1 : real_remove_folder(path),
+                (disk_call){.kind = DISK_REMOVE_FOLDER, .fd = -1, .path = path});
 }

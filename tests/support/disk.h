@@ -40,6 +40,8 @@ typedef enum disk_call_kind {
     DISK_RENAME,
     DISK_LINK,
     DISK_UNLINK,
+    DISK_MAKE_FOLDER,
+    DISK_REMOVE_FOLDER,
 } disk_call_kind;
 
 /* A call that has succeeded. */

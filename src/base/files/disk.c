@@ -200,3 +200,13 @@ int disk_unlink(const char *path)
 {
     return unlink(path);
 }
+
+int disk_make_folder(const char *path, mode_t mode)
+{
+    return mkdir(path, mode);
+}
+
+int disk_remove_folder(const char *path)
+{
+    return rmdir(path);
+}

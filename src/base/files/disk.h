@@ -53,5 +53,7 @@ int disk_sync_folder(int fd);
 int disk_rename(const char *from, const char *to);
 int disk_link(const char *from, const char *to);
 int disk_unlink(const char *path);
+int disk_make_folder(const char *path, mode_t mode);
+int disk_remove_folder(const char *path);
 
 #endif

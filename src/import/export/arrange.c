@@ -506,6 +506,7 @@ static const given_number *find_given(const made_up *m, uint64_t owner)
 static gufo_status add_given(arranging *r, const given_number *given, gufo_error *error)
 {
     const rows one = {.read = read_given,
+                      .generated = true,
                       .context = (void *)given,
                       .row_bytes = sizeof(float),
                       .count = 1,

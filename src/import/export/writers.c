@@ -587,7 +587,8 @@ static gufo_status add_bytes(written_files *w, gufo_job *job, const uint8_t *byt
                              uint32_t target, uint64_t place, gufo_error *error)
 {
     memory_bytes *m = mem_alloc(&job->allocator, sizeof *m);
-    const rows from = {.read = read_bytes, .context = m, .row_bytes = 1, .count = size};
+    const rows from = {
+        .read = read_bytes, .context = m, .generated = true, .row_bytes = 1, .count = size};
     const made result = {.target = target, .place = place, .row_bytes = 1};
     gufo_status status = written_keep(w, &job->allocator, m, error);
 
@@ -668,6 +669,7 @@ gufo_status npz_write_all(written_files *w, gufo_job *job, export_plan *plan, gu
     if (z->directory.data != NULL &&
         written_keep(w, &job->allocator, z->directory.data, error) != GUFO_OK)
         return GUFO_E_MEMORY;
+    job->begins_with_data = true;
     job->hooks.begin = sum_all;
     job->hooks.context = z;
     return status;

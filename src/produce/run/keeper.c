@@ -1,4 +1,4 @@
-/* The thread that keeps the journal; run.h has the idea. */
+/* The thread that keeps a journal or a log; run.h has the idea. */
 #include "produce/run/run.h"
 
 #include <errno.h>
@@ -24,20 +24,33 @@ static size_t result_size(const keeper *k)
     return k->targets->job->hooks.result_size;
 }
 
+static gufo_status append_to_journal(void *context, const journal_mark *marks, size_t count,
+                                     gufo_error *error)
+{
+    journal *j = context;
+    gufo_status status = journal_append(j, marks, count, error);
+
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_JOURNAL, 0, j->path);
+    return status;
+}
+
+keeper_sink keeper_to_journal(journal *j)
+{
+    return (keeper_sink){.append = append_to_journal, .context = j};
+}
+
 /* Data first, marks after it.  A mark that cannot be saved is lost: nothing is saved after it. */
 static gufo_status save(keeper *k, journal_mark *marks, const uint8_t *results, size_t count,
                         gufo_error *error)
 {
-    gufo_status status = targets_sync(k->targets, error);
+    gufo_status status = count > 0 ? targets_sync(k->targets, error) : GUFO_OK;
 
     if (status != GUFO_OK)
         return status;
     for (size_t i = 0; i < count; i++)
         marks[i].result = results + i * result_size(k);
-    status = journal_append(k->journal, marks, count, error);
-    if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_JOURNAL, 0, k->journal->path);
-    return status;
+    return k->sink.append(k->sink.context, marks, count, error);
 }
 
 /* Saves what is noted.  Called and returns with the lock held; works without it. */
@@ -49,7 +62,7 @@ static void save_noted(keeper *k)
     gufo_status status;
     gufo_error error;
 
-    if (count == 0 || k->status != GUFO_OK)
+    if ((count == 0 && !k->sink.beats) || k->status != GUFO_OK)
         return;
     k->marks = NULL;
     k->results = NULL;
@@ -94,11 +107,11 @@ static void *keep(void *argument)
     return NULL;
 }
 
-void keeper_start(keeper *k, targets *t, journal *j, bool thread)
+void keeper_start(keeper *k, targets *t, const keeper_sink *where, bool thread)
 {
     pthread_condattr_t monotonic;
 
-    *k = (keeper){.targets = t, .journal = j};
+    *k = (keeper){.targets = t, .sink = *where};
     (void)pthread_condattr_init(&monotonic);
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_mutex_init(&k->lock, NULL);
@@ -147,11 +160,14 @@ static bool make_room(keeper *k, size_t size)
     return true;
 }
 
-/* Only the latest mark of a piece matters, and only the last one of pieces without a result. */
+/* Only the latest mark of a piece matters, and only the last one of pieces without a result: where these are
+ * sums. */
 static bool replaces(const keeper *k, const journal_mark *mark)
 {
     const journal_mark *last = k->count > 0 ? &k->marks[k->count - 1] : NULL;
 
+    if (k->sink.keeps_results && result_size(k) > 0)
+        return false;
     return last != NULL && (last->piece == mark->piece ||
                             (last->result == NULL && mark->piece < k->targets->job->piece_count &&
                              last->piece < k->targets->job->piece_count));

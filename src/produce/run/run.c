@@ -103,6 +103,52 @@ gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options, gufo_
     return status;
 }
 
+/* ---- before parts are made -------------------------------------------------------------------- */
+
+static gufo_status check_no_part(targets *t, uint32_t index, gufo_error *error)
+{
+    struct stat info;
+
+    return lstat(t->parts[index], &info) != 0
+               ? GUFO_OK
+               : refuse(error, GUFO_E_EXISTS, "its .part file exists already");
+}
+
+gufo_status targets_find_new(targets *t, gufo_job *job, const gufo_job_options *options, bool begun,
+                             gufo_error *error)
+{
+    gufo_job_options resumable = *options;
+    gufo_status status;
+
+    resumable.flags |= GUFO_JOB_RESUMABLE;
+    status = targets_find(t, job, &resumable, error);
+    if (status == GUFO_OK)
+        status = targets_check_replaceable(t, error);
+    if (status == GUFO_OK)
+        status = check_nothing_left(t, false, error);
+    if (status == GUFO_OK && !begun && (t->flags & GUFO_JOB_REPLACE) == 0)
+        status = targets_each(t, check_no_part, error);
+    return status;
+}
+
+gufo_status targets_remove_left(targets *t, gufo_error *error)
+{
+    const journal_identity any = {0};
+    journal old;
+    gufo_status status = GUFO_OK;
+
+    if (has_journal(t)) {
+        /* Not while another process works on it. */
+        status = journal_create(&old, t->journal, 0, &any, true, error);
+        if (status == GUFO_OK)
+            journal_close(&old, false);
+        else
+            fail_in(error, GUFO_FILE_JOURNAL, 0, t->journal);
+    }
+    t->flags |= GUFO_JOB_REPLACE;
+    return status == GUFO_OK ? parts_clear(t, error) : status;
+}
+
 /* ---- after ---------------------------------------------------------------------------------- */
 
 static void note_named(void *context, const journal_mark *mark)
@@ -385,9 +431,10 @@ static gufo_status note_state(run *r, uint64_t state, gufo_error *error)
 
 static gufo_status work_resumably(run *r, gufo_error *error)
 {
+    const keeper_sink kept = keeper_to_journal(&r->journal);
     gufo_status status = GUFO_OK;
 
-    keeper_start(&r->keeper, &r->targets, &r->journal, !targets_deletes(&r->targets));
+    keeper_start(&r->keeper, &r->targets, &kept, !targets_deletes(&r->targets));
     r->work.note = note_unit;
     r->work.note_context = r;
     if (!r->complete)

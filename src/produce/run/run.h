@@ -31,6 +31,7 @@ typedef struct targets {
     uint64_t units_done; /* by an interrupted run */
     bool resumable;
     const struct job_part *part; /* the part that they were found for; NULL: all are there */
+    bool is_made;                /* their bytes are there, whatever is reserved */
     bool lost; /* a sync has failed: nothing that was written since is known to be on disk, ever */
     pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
 } targets;
@@ -50,7 +51,7 @@ static inline bool targets_continues(const targets *t)
 
 static inline bool targets_reserves(const targets *t)
 {
-    return !t->job->unreserved && !targets_deletes(t);
+    return !t->job->unreserved && !targets_deletes(t) && !t->is_made;
 }
 
 gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
@@ -106,6 +107,17 @@ gufo_status parts_open_complete(targets *t, gufo_error *error);
 gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error);
 
 typedef gufo_status target_step(targets *t, uint32_t index, gufo_error *error);
+gufo_status targets_each(targets *t, target_step *step, gufo_error *error);
+
+/* ---- for parts ------------------------------------------------------------------------------------ */
+
+/* Finds targets that no run has begun, and what is in their way; `begun`: .part files are those of other workers. */
+gufo_status targets_find_new(targets *t, gufo_job *job, const gufo_job_options *options, bool begun,
+                             gufo_error *error);
+/* Removes what an interrupted run has left of them. */
+gufo_status targets_remove_left(targets *t, gufo_error *error);
+/* Names for targets whose .part files are complete since t->complete; some may have theirs already. */
+gufo_status targets_commit_parts(targets *t, gufo_error *error);
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
@@ -199,6 +211,12 @@ void journal_close(journal *j, bool keep);
  * inputs, which change while it works. */
 gufo_status identity_of(const gufo_job *job, bool timeless, journal_identity *out,
                         gufo_error *error);
+/* Its parts, for who compares them one by one: options, and how pieces are cut; what an input says before its
+ * data, and 64 blocks of it; a piece, with the values of numbers that are computed. */
+uint64_t identity_of_options(const gufo_job *job);
+gufo_status identity_of_input(const job_input *input, uint64_t *head, uint64_t *samples,
+                              gufo_error *error);
+gufo_status identity_chain_piece(uint64_t *hash, const piece *p, gufo_error *error);
 
 /* ---- the keeper --------------------------------------------------------------------------------- */
 
@@ -207,9 +225,18 @@ gufo_status identity_of(const gufo_job *job, bool timeless, journal_identity *ou
  * Waiting for a disk takes as long as encoding many units.  A separate thread does that every few
  * seconds: it reads the progress, waits until that data is on disk, and only then records it in the
  * journal.  Meanwhile the work continues. */
+typedef struct keeper_sink {
+    /* Appends marks and waits until they are on disk. */
+    gufo_status (*append)(void *context, const journal_mark *marks, size_t count,
+                          gufo_error *error);
+    void *context;
+    bool keeps_results; /* of every unit; else the last mark of a piece has its sum */
+    bool beats;         /* wants calls without marks, too: others see that this run lives */
+} keeper_sink;
+
 typedef struct keeper {
     targets *targets;
-    journal *journal;
+    keeper_sink sink;
     pthread_t thread;
     bool running;
 
@@ -226,7 +253,8 @@ typedef struct keeper {
 } keeper;
 
 /* If no thread is wanted, or none can be started, only keeper_save saves. */
-void keeper_start(keeper *k, targets *t, journal *j, bool thread);
+void keeper_start(keeper *k, targets *t, const keeper_sink *where, bool thread);
+keeper_sink keeper_to_journal(journal *j);
 /* How far the work is, and the bytes that it has written since the last call.  Returns what has
  * gone wrong so far. */
 gufo_status keeper_note(keeper *k, const journal_mark *mark, uint64_t bytes, gufo_error *error);

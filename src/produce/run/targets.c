@@ -21,7 +21,7 @@ gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, g
     return status;
 }
 
-static gufo_status targets_each(targets *t, target_step *step, gufo_error *error)
+gufo_status targets_each(targets *t, target_step *step, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -563,6 +563,25 @@ gufo_status parts_open_complete(targets *t, gufo_error *error)
     gufo_status status = targets_each(t, open_complete, error);
 
     return status == GUFO_OK ? targets_check_replaceable(t, error) : status;
+}
+
+/* Rights and a sync, which those who wrote parts of it did not give. */
+static gufo_status close_made(targets *t, uint32_t index, gufo_error *error)
+{
+    gufo_status status = targets_reopen(t, index, error);
+
+    return status == GUFO_OK ? targets_close(t, index, error) : status;
+}
+
+gufo_status targets_commit_parts(targets *t, gufo_error *error)
+{
+    gufo_status status;
+
+    t->is_made = true;
+    status = parts_open_complete(t, error);
+    if (status == GUFO_OK)
+        status = targets_each(t, close_made, error);
+    return status == GUFO_OK ? targets_commit(t, true, error) : status;
 }
 
 /* All units of a job, in spans between which targets begin and end: a target is opened when

@@ -1,0 +1,501 @@
+/* A plan: its lines, read where they are; what it says; how it differs from another one. */
+#include "produce/parts/plan.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/memory.h"
+
+enum { MOST_FIELDS = 5 };
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/* The fields of a line behind its kind, terminated. */
+typedef struct plan_line {
+    const char *kind;
+    const char *fields[MOST_FIELDS];
+    uint64_t numbers[MOST_FIELDS]; /* that they are; 0 for texts */
+} plan_line;
+
+typedef gufo_status take_line(gufo_plan *plan, const plan_line *line, gufo_error *error);
+
+/* A kind of line: its fields, 'n' a number and 't' a text, and what is done with it. */
+typedef struct line_kind {
+    const char *kind, *fields;
+    take_line *take;
+    /* Of an item: what differs where its values do, and whether its name counts: that of a file does not. */
+    const char *words;
+    bool is_named;
+} line_kind;
+
+static gufo_status take_item(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    plan_item *list =
+        mem_grow(&plan->allocator, plan->items, plan->item_count, &plan->item_room, sizeof *list);
+
+    if (list == NULL)
+        return fail_memory(error);
+    plan->items = list;
+    list[plan->item_count++] = (plan_item){line->kind, line->fields[0], line->fields[1]};
+    return GUFO_OK;
+}
+
+static gufo_status take_argument(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    const char **list = mem_grow(&plan->allocator, (void *)plan->arguments, plan->argument_count,
+                                 &plan->argument_room, sizeof(char *));
+
+    if (list == NULL)
+        return fail_memory(error);
+    plan->arguments = list;
+    list[plan->argument_count++] = line->fields[0];
+    return GUFO_OK;
+}
+
+static gufo_status take_folder(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    (void)error;
+    plan->folder = line->fields[0];
+    return GUFO_OK;
+}
+
+static gufo_status take_note(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    gufo_plan_note *list =
+        mem_grow(&plan->allocator, plan->notes, plan->note_count, &plan->note_room, sizeof *list);
+
+    if (list == NULL)
+        return fail_memory(error);
+    plan->notes = list;
+    list[plan->note_count++] = (gufo_plan_note){.name = line->fields[0], .text = line->fields[1]};
+    return GUFO_OK;
+}
+
+static gufo_status take_output(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    gufo_plan_output *list = mem_grow(&plan->allocator, plan->outputs, plan->output_count,
+                                      &plan->output_room, sizeof *list);
+
+    if (list == NULL)
+        return fail_memory(error);
+    plan->outputs = list;
+    list[plan->output_count++] =
+        (gufo_plan_output){.name = line->fields[0], .size = line->numbers[1]};
+    return GUFO_OK;
+}
+
+static gufo_status take_number(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    uint64_t *place = *line->kind == 'a'   ? &plan->align
+                      : *line->kind == 'u' ? &plan->unit_count
+                                           : &plan->result_size;
+
+    (void)error;
+    *place = line->numbers[0];
+    return GUFO_OK;
+}
+
+static gufo_status fail_plan(gufo_error *error)
+{
+    return refuse(error, GUFO_E_MALFORMED, "it is not a plan, or was damaged");
+}
+
+static gufo_status take_part(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    plan_part *list =
+        mem_grow(&plan->allocator, plan->parts, plan->part_count, &plan->part_room, sizeof *list);
+    const uint64_t *n = line->numbers;
+
+    if (list == NULL)
+        return fail_memory(error);
+    plan->parts = list;
+    if (n[1] > n[2] || n[2] > plan->unit_count || n[0] > plan->unit_count ||
+        (plan->part_count > 0 && list[plan->part_count - 1].border > n[0]))
+        return fail_plan(error);
+    list[plan->part_count++] = (plan_part){n[0], n[1], n[2], n[3], (size_t)plan->range_count};
+    return GUFO_OK;
+}
+
+static gufo_status take_range(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    gufo_part_range *list = mem_grow(&plan->allocator, plan->ranges, plan->range_count,
+                                     &plan->range_room, sizeof *list);
+    const uint64_t *n = line->numbers;
+
+    if (list == NULL)
+        return fail_memory(error);
+    plan->ranges = list;
+    if (plan->part_count == 0 || n[0] >= plan->output_count || n[1] >= n[2] ||
+        n[2] > plan->outputs[n[0]].size)
+        return fail_plan(error);
+    list[plan->range_count++] = (gufo_part_range){.output = (size_t)n[0], .from = n[1], .to = n[2]};
+    return GUFO_OK;
+}
+
+static gufo_status take_first(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    (void)plan;
+    return line->numbers[0] == 1
+               ? GUFO_OK
+               : refuse(error, GUFO_E_VERSION, "plans of version %s are not read by gufo %s",
+                        QUOTED(gufo_str_of(line->fields[0])), gufo_version());
+}
+
+static gufo_status take_end(gufo_plan *plan, const plan_line *line, gufo_error *error)
+{
+    gufo_str text = gufo_str_of(line->fields[0]);
+    uint64_t hash = 0;
+
+    if (str_hex(text, 0, 16, &hash) != text.len || hash != plan->hash)
+        return fail_plan(error);
+    plan->ended = true;
+    return GUFO_OK;
+}
+
+static const line_kind kinds[] = {
+    {"plan", "n", take_first, NULL, false},
+    {"version", "tt", take_item, "the version of gufo", true},
+    {"machine", "tt", take_item, "the order of bytes on the machine", true},
+    {"effort", "tt", take_item, "the effort", true},
+    {"input-size", "tt", take_item, "the size of input", false},
+    {"input-header", "tt", take_item, "the header of input", false},
+    {"input-numbers", "tt", take_item, "the data of input", false},
+    {"output-size", "tt", take_item, "the size of output", true},
+    {"key", "tt", take_item, "the value of key", true},
+    {"header", "tt", take_item, "the header of output", true},
+    {"tensor", "tt", take_item, "the type of tensor", true},
+    {"rows", "tt", take_item, "the source of tensor", true},
+    {"options", "tt", take_item, "an option", true},
+    {"argument", "t", take_argument, NULL, false},
+    {"folder", "t", take_folder, NULL, false},
+    {"note", "tt", take_note, NULL, false},
+    {"output", "tn", take_output, NULL, false},
+    {"results", "n", take_number, NULL, false},
+    {"units", "n", take_number, NULL, false},
+    {"align", "n", take_number, NULL, false},
+    {"part", "nnnn", take_part, NULL, false},
+    {"range", "nnn", take_range, NULL, false},
+    {"end", "t", take_end, NULL, false},
+};
+
+static const line_kind *kind_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].kind, name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+/* Puts the bytes that codes name in the place of a field, which ends with a NUL then; false for a code that is none. */
+static bool decode_field(char *field, size_t len)
+{
+    char *to = field;
+
+    for (size_t at = 0; at < len; at++) {
+        uint64_t byte;
+
+        if (field[at] != '\\') {
+            *to++ = field[at];
+            continue;
+        }
+        if (len - at < 4 || field[at + 1] != 'x' ||
+            str_hex((gufo_str){field, len}, at + 2, 2, &byte) != 2 || byte == 0)
+            return false;
+        *to++ = (char)byte;
+        at += 3;
+    }
+    *to = '\0';
+    return true;
+}
+
+/* Cuts a line into its fields: the kind is the first. */
+static bool cut_line(char *line, size_t len, plan_line *out, size_t *count)
+{
+    char *fields[MOST_FIELDS + 1];
+    size_t n = 0, begin = 0;
+
+    for (size_t at = 0; at <= len; at++) {
+        if (at < len && line[at] != '\t')
+            continue;
+        if (n > MOST_FIELDS || memchr(line + begin, '\0', at - begin) != NULL)
+            return false;
+        fields[n] = line + begin;
+        if (!decode_field(fields[n++], at - begin))
+            return false;
+        begin = at + 1;
+    }
+    *out = (plan_line){.kind = fields[0]};
+    for (size_t i = 1; i < n; i++)
+        out->fields[i - 1] = fields[i];
+    *count = n - 1;
+    return true;
+}
+
+static gufo_status read_line(gufo_plan *plan, char *text, size_t len, gufo_error *error)
+{
+    const line_kind *kind;
+    plan_line line;
+    size_t count;
+
+    if (!cut_line(text, len, &line, &count))
+        return fail_plan(error);
+    kind = kind_of(line.kind);
+    if (kind == NULL || strlen(kind->fields) != count)
+        return fail_plan(error);
+    for (size_t i = 0; i < count; i++)
+        if (kind->fields[i] == 'n' && !str_number(gufo_str_of(line.fields[i]), &line.numbers[i]))
+            return fail_plan(error);
+    line.kind = kind->kind;
+    return kind->take(plan, &line, error);
+}
+
+static gufo_status read_lines(gufo_plan *plan, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    size_t last = plan->size;
+
+    if (plan->size == 0 || plan->text[plan->size - 1] != '\n' ||
+        strncmp(plan->text, "plan\t", 5) != 0)
+        return fail_plan(error);
+    while (last > 1 && plan->text[last - 2] != '\n')
+        last--;
+    plan->hash = xxh64_of((gufo_str){plan->text, last - 1});
+    for (size_t at = 0, len; at < plan->size && status == GUFO_OK && !plan->ended; at += len + 1) {
+        len = (size_t)((char *)memchr(plan->fields + at, '\n', plan->size - at) -
+                       (plan->fields + at));
+        status = read_line(plan, plan->fields + at, len, error);
+    }
+    return status == GUFO_OK && (!plan->ended || plan->part_count == 0) ? fail_plan(error) : status;
+}
+
+gufo_plan *plan_take_text(gufo_text *text, gufo_error *error)
+{
+    const gufo_allocator *a = mem_allocator(text->allocator);
+    gufo_plan *plan = mem_object(a, sizeof *plan, error);
+    gufo_status status;
+
+    if (plan == NULL) {
+        gufo_text_free(text);
+        return NULL;
+    }
+    plan->text = text->data;
+    plan->size = text->len;
+    *text = (gufo_text){.allocator = text->allocator};
+    plan->fields = mem_copy(a, plan->text, plan->size + (plan->size == 0));
+    status = plan->fields != NULL ? read_lines(plan, error) : fail_memory(error);
+    if (status == GUFO_OK)
+        return plan;
+    gufo_plan_free(plan);
+    return NULL;
+}
+
+gufo_plan *gufo_plan_read(const char *text, size_t size, gufo_error *error)
+{
+    gufo_text own = {0};
+
+    if (text == NULL) {
+        (void)refuse(error, GUFO_E_ARGUMENT, "the text of the plan is missing");
+        return NULL;
+    }
+    if (!text_add(&own, text, size)) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    return plan_take_text(&own, error);
+}
+
+gufo_status gufo_plan_write(const gufo_plan *plan, gufo_text *out, gufo_error *error)
+{
+    return text_add(out, plan->text, plan->size) ? GUFO_OK : fail_memory(error);
+}
+
+void plan_free_states(gufo_plan *plan)
+{
+    for (uint64_t i = 0; plan->states != NULL && i < plan->part_count; i++) {
+        mem_free(&plan->allocator, plan->states[i].worker);
+        mem_free(&plan->allocator, plan->states[i].reason);
+    }
+    mem_free(&plan->allocator, plan->states);
+    plan->states = NULL;
+}
+
+void gufo_plan_free(gufo_plan *plan)
+{
+    gufo_allocator a;
+
+    if (plan == NULL)
+        return;
+    a = plan->allocator;
+    plan_free_states(plan);
+    mem_free(&a, plan->text);
+    mem_free(&a, plan->fields);
+    mem_free(&a, plan->items);
+    mem_free(&a, (void *)plan->arguments);
+    mem_free(&a, plan->notes);
+    mem_free(&a, plan->outputs);
+    mem_free(&a, plan->parts);
+    mem_free(&a, plan->ranges);
+    mem_free(&a, plan);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------ */
+
+static bool same_item(const plan_item *a, const plan_item *b)
+{
+    return a->kind == b->kind && strcmp(a->value, b->value) == 0 &&
+           (!kind_of(a->kind)->is_named || strcmp(a->name, b->name) == 0);
+}
+
+/* Of one that only one of them has. */
+static gufo_status refuse_alone(const plan_item *item, bool in_plan, gufo_error *error)
+{
+    return refuse(error, GUFO_E_ARGUMENT, "the work differs from the plan: %s %s is %s alone",
+                  kind_of(item->kind)->words, QUOTED(gufo_str_of(item->name)),
+                  in_plan ? "in the plan" : "here");
+}
+
+static gufo_status refuse_item(const plan_item *plan, const plan_item *here, gufo_error *error)
+{
+    const line_kind *kind = kind_of(plan->kind);
+    bool differs = plan->kind == here->kind && (!kind->is_named || !strcmp(plan->name, here->name));
+    const char *name = *here->name != '\0' ? QUOTED(gufo_str_of(here->name)) : "";
+
+    if (!differs)
+        return refuse_alone(here, false, error);
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "the work differs from the plan: %s%s%s is %s there, and %s here", kind->words,
+                  *name != '\0' ? " " : "", name, QUOTED(gufo_str_of(plan->value)),
+                  QUOTED(gufo_str_of(here->value)));
+}
+
+gufo_status gufo_plan_compare(const gufo_plan *plan, const gufo_plan *here, gufo_error *error)
+{
+    uint64_t both = plan->item_count < here->item_count ? plan->item_count : here->item_count;
+
+    for (uint64_t i = 0; i < both; i++)
+        if (!same_item(&plan->items[i], &here->items[i]))
+            return refuse_item(&plan->items[i], &here->items[i], error);
+    if (plan->item_count == here->item_count)
+        return GUFO_OK;
+    return plan->item_count > both ? refuse_alone(&plan->items[both], true, error)
+                                   : refuse_alone(&here->items[both], false, error);
+}
+
+/* ---- asking --------------------------------------------------------------------------------- */
+
+const char *gufo_plan_argument(const gufo_plan *plan, size_t index)
+{
+    return index < plan->argument_count ? plan->arguments[index] : NULL;
+}
+
+const char *gufo_plan_folder(const gufo_plan *plan)
+{
+    return plan->folder;
+}
+
+const char *gufo_plan_note_find(const gufo_plan *plan, const char *name)
+{
+    for (uint64_t i = 0; i < plan->note_count; i++)
+        if (strcmp(plan->notes[i].name, name) == 0)
+            return plan->notes[i].text;
+    return NULL;
+}
+
+bool gufo_plan_output_at(const gufo_plan *plan, size_t index, gufo_plan_output *out)
+{
+    if (index >= plan->output_count)
+        return false;
+    if (out != NULL)
+        *out = plan->outputs[index];
+    return true;
+}
+
+uint64_t gufo_plan_part_count(const gufo_plan *plan)
+{
+    return plan->part_count;
+}
+
+size_t plan_range_end(const gufo_plan *plan, uint64_t part)
+{
+    return part + 1 < plan->part_count ? plan->parts[part + 1].first_range
+                                       : (size_t)plan->range_count;
+}
+
+bool gufo_plan_range_at(const gufo_plan *plan, uint64_t part, size_t index, gufo_part_range *out)
+{
+    if (part >= plan->part_count ||
+        index >= plan_range_end(plan, part) - plan->parts[part].first_range)
+        return false;
+    if (out != NULL)
+        *out = plan->ranges[plan->parts[part].first_range + index];
+    return true;
+}
+
+bool gufo_plan_part_at(const gufo_plan *plan, uint64_t index, gufo_part_info *out)
+{
+    const plan_state *state;
+    const plan_part *part;
+
+    if (index >= plan->part_count)
+        return false;
+    if (out == NULL)
+        return true;
+    part = &plan->parts[index];
+    state = plan->states != NULL ? &plan->states[index] : NULL;
+    *out = (gufo_part_info){.first_unit = part->first_unit,
+                            .unit_count = part->end_unit - part->first_unit,
+                            .bytes = part->bytes};
+    for (size_t i = part->first_range; i < plan_range_end(plan, index); i++)
+        out->size += plan->ranges[i].to - plan->ranges[i].from;
+    if (state == NULL)
+        return true;
+    out->state = state->state;
+    out->units_done = state->units_done;
+    out->bytes_done = out->unit_count > 0
+                          ? (uint64_t)((double)part->bytes *
+                                       ((double)state->units_done / (double)out->unit_count))
+                          : 0;
+    out->silent = state->silent;
+    out->worker = state->worker;
+    out->reason = state->reason;
+    return true;
+}
+
+/* ---- of a job ----------------------------------------------------------------------------------- */
+
+gufo_plan *gufo_plan_of_job(gufo_job *job, const gufo_job_options *outputs, uint64_t workers,
+                            const gufo_plan_options *options, gufo_error *error)
+{
+    static const gufo_plan_options none = {0};
+    const gufo_plan_options *given = options != NULL ? options : &none;
+    gufo_text text = {.allocator = &job->allocator};
+    gufo_status status = job_check_options(outputs, error);
+
+    if (status == GUFO_OK)
+        status = plan_options_check(given, error);
+    if (status == GUFO_OK)
+        status = job_add_counted(job, error);
+    if (status == GUFO_OK)
+        status = plan_write_job(job, outputs, workers, given, &text, error);
+    if (status == GUFO_OK)
+        return plan_take_text(&text, error);
+    gufo_text_free(&text);
+    return NULL;
+}
+
+gufo_status plan_cut(const gufo_plan *plan, const gufo_job *job, job_cut *out, gufo_error *error)
+{
+    *out = (job_cut){.count = plan->part_count, .align = plan->align};
+    out->borders = mem_array(&job->allocator, plan->part_count + 1, sizeof *out->borders);
+    if (out->borders == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < plan->part_count; i++)
+        out->borders[i] = plan->parts[i].border;
+    out->borders[plan->part_count] = plan->unit_count;
+    if (cut_fits(job, out))
+        return GUFO_OK;
+    cut_free(&job->allocator, out);
+    return refuse(error, GUFO_E_ARGUMENT, "the parts of the plan are not those of this work");
+}

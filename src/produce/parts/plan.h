@@ -1,0 +1,104 @@
+/* Plans of jobs as values: text, read in place. */
+#ifndef GUFO_PRODUCE_PARTS_PLAN_H
+#define GUFO_PRODUCE_PARTS_PLAN_H
+
+#include "gufo/plan.h"
+#include "produce/parts/logs.h"
+#include "produce/parts/parts.h"
+
+/* An item of the identity: what decides about bytes. */
+typedef struct plan_item {
+    const char *kind, *name, *value;
+} plan_item;
+
+/* A part as the plan has it. */
+typedef struct plan_part {
+    uint64_t border, first_unit, end_unit; /* as in parts.h */
+    uint64_t bytes;                        /* that are read */
+    size_t first_range;                    /* of its ranges; the next part has the end of them */
+} plan_part;
+
+/* What was found of a part when its logs were read last. */
+typedef struct plan_state {
+    gufo_part_state state;
+    uint64_t units_done;
+    double silent;
+    char *worker, *reason; /* NULL: none */
+} plan_state;
+
+struct gufo_plan {
+    gufo_allocator allocator;
+    char *text;   /* as it was written */
+    char *fields; /* the same, cut into fields where they are */
+    size_t size;
+    uint64_t hash; /* of all but the last line, which has it */
+
+    plan_item *items;
+    const char **arguments;
+    gufo_plan_note *notes;
+    gufo_plan_output *outputs;
+    plan_part *parts;
+    gufo_part_range *ranges;
+    plan_state *states; /* of all parts; NULL: not looked at yet */
+    uint64_t item_count, argument_count, note_count, output_count, part_count, range_count;
+    uint64_t item_room, argument_room, note_room, output_room, part_room, range_room;
+    const char *folder;
+    uint64_t align, unit_count, result_size;
+    bool ended;
+};
+
+/* The text of the plan of a job whose pieces are there. */
+gufo_status plan_write_job(gufo_job *job, const gufo_job_options *outputs, uint64_t workers,
+                           const gufo_plan_options *options, gufo_text *out, gufo_error *error);
+/* The plan that a text is, which it takes over; also after a failure. */
+gufo_plan *plan_take_text(gufo_text *text, gufo_error *error);
+/* Forgets what was found of its parts. */
+void plan_free_states(gufo_plan *plan);
+/* The end of the ranges of a part. */
+size_t plan_range_end(const gufo_plan *plan, uint64_t part);
+
+gufo_status plan_options_check(const gufo_plan_options *options, gufo_error *error);
+
+/* ---- its folder ------------------------------------------------------------------------------ */
+
+/* PATH.parts, which the caller frees; NULL without memory. */
+char *plan_folder_path(const char *path, const gufo_allocator *allocator);
+/* GUFO_E_NOT_FOUND without it; GUFO_E_ARGUMENT if others can write to it. */
+gufo_status plan_folder_check(const char *folder, gufo_error *error);
+/* The logs of a plan. */
+logs plan_logs(const gufo_plan *plan, const char *folder);
+
+/* How the parts of a plan are cut; the borders are the caller's, to be freed with cut_free. */
+gufo_status plan_cut(const gufo_plan *plan, const gufo_job *job, job_cut *out, gufo_error *error);
+
+/* ---- working ---------------------------------------------------------------------------------- */
+
+/* The plan beside the outputs; where none is there, `here` becomes it.  The caller frees it; NULL on failure. */
+gufo_plan *maker_plan(gufo_job *job, const gufo_job_options *outputs, const gufo_plan *here,
+                      const gufo_run *run, gufo_error *error);
+
+/* GUFO_E_ARGUMENT for a job that is not made in parts. */
+gufo_status parts_check_job(const gufo_job *job, const gufo_job_options *outputs,
+                            gufo_error *error);
+
+/* Units of a part that are done: a flag for each. */
+typedef struct done_units {
+    uint64_t first, count;
+    uint8_t *done;
+} done_units;
+
+/* Which units of a part its logs have, and what these say; `done` is the caller's. */
+gufo_status plan_part_done(const gufo_plan *plan, const logs *of, uint64_t number,
+                           done_units *units, part_logs *found, gufo_error *error);
+/* How many units from the first one on are done. */
+uint64_t done_prefix(const done_units *units);
+
+/* A log that has not changed for so long has no worker any more. */
+enum { SILENCE_SECONDS = 120 };
+double plan_silence(const part_logs *found, const struct timespec *now);
+
+#define PLAN_NAME "plan"
+#define PLAN_COMMIT "commit"
+#define PLAN_MAKER "maker"
+
+#endif
