@@ -14,6 +14,8 @@
  *
  * c, three bits, is the scale of 32 weights (IQ1_S) or 16 (IQ1_M; the first c is lowest in a word,
  * the lowest bits of d are in the first word). */
+enum { CODE_BITS = 2 };
+
 #include "codec/kernels/block.h"
 #include "codec/kernels/search/lattice_decode.h"
 #include "codec/kernels/search/lattice_refine.h"
@@ -454,14 +456,14 @@ static inline uint32_t grid_codes(const float *x, const float *w, float scale, b
     if ((place & LATTICE_OFF_GRID) == 0)
         return codes;
     *listed = true;
-    spread_group(x, w, 2, &spread);
+    spread_group(x, w, &spread);
     compute_terms(&spread, scale, &shifted_levels[down], terms);
-    return nearest_in(lattice_candidates(l, place), lattice_candidate_count(place), terms, 2);
+    return nearest_in(lattice_candidates(l, place), lattice_candidate_count(place), terms);
 }
 
 static inline float level_of(uint32_t codes, size_t e)
 {
-    return shifted_levels[(codes & SECOND_SET) != 0].of[code_of(codes, e, 2)];
+    return shifted_levels[(codes & SECOND_SET) != 0].of[code_of(codes, e)];
 }
 
 /* The scale that suits the codes of n weights, if it is positive. */
@@ -544,8 +546,7 @@ static const lattice_storage stored_s = {
     .bytes = S_BYTES,
     .store = store_s,
     .decode = KERNEL(decode_IQ1_S),
-    .refine = {.bits = 2,
-               .sub = S_SUB,
+    .refine = {.sub = S_SUB,
                .scale_most = 7,
                .sets = 2,
                .one_set = true,
@@ -611,8 +612,7 @@ static const lattice_storage stored_m = {
     .bytes = M_BYTES,
     .store = store_m,
     .decode = KERNEL(decode_IQ1_M),
-    .refine = {.bits = 2,
-               .sub = M_SUB,
+    .refine = {.sub = M_SUB,
                .scale_most = 7,
                .sets = 2,
                .slope = 1,

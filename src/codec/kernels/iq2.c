@@ -16,6 +16,8 @@
  *
  * s holds the signs of a group, a bit each; where there are seven, the eighth makes the number of
  * negative weights even.  c is the scale of 32 weights (IQ2_XXS) or 16. */
+enum { CODE_BITS = 2 };
+
 #include "codec/kernels/search/lattice_decode.h"
 #include "codec/kernels/search/lattice_fit.h"
 
@@ -159,7 +161,6 @@ static const lattice_levels magnitude_levels = {
     {1, 3.125f, 5.375f, 0, 1, 3.125f, 5.375f, 0, 1, 3.125f, 5.375f, 0, 1, 3.125f, 5.375f, 0}};
 
 static const lattice_type xxs = {
-    .bits = 2,
     .sub = 32,
     .even = true,
     .fitted = true,
@@ -176,7 +177,7 @@ static const lattice_storage stored_xxs = {
     .bytes = XXS_BYTES,
     .store = store_xxs,
     .decode = KERNEL(decode_IQ2_XXS),
-    .refine = REFINE_SIGNED(2, 32, true, 0.5f / 1.0625f, &magnitude_levels),
+    .refine = REFINE_SIGNED(32, true, 0.5f / 1.0625f, &magnitude_levels),
 };
 
 void KERNEL(encode_IQ2_XXS)(const encode_row *row, uint8_t *blocks)
@@ -185,7 +186,6 @@ void KERNEL(encode_IQ2_XXS)(const encode_row *row, uint8_t *blocks)
 }
 
 static const lattice_type xs = {
-    .bits = 2,
     .sub = 16,
     .even = true,
     .top = 5,
@@ -201,7 +201,7 @@ static const lattice_storage stored_xs = {
     .bytes = XS_BYTES,
     .store = store_xs,
     .decode = KERNEL(decode_IQ2_XS),
-    .refine = REFINE_SIGNED(2, 16, true, 0.5f / 1.0625f, &magnitude_levels),
+    .refine = REFINE_SIGNED(16, true, 0.5f / 1.0625f, &magnitude_levels),
 };
 
 void KERNEL(encode_IQ2_XS)(const encode_row *row, uint8_t *blocks)
@@ -210,7 +210,6 @@ void KERNEL(encode_IQ2_XS)(const encode_row *row, uint8_t *blocks)
 }
 
 static const lattice_type s = {
-    .bits = 2,
     .sub = 16,
     .top = 5,
     .step = 0.1f,
@@ -226,7 +225,7 @@ static const lattice_storage stored_s = {
     .bytes = S_BYTES,
     .store = store_s,
     .decode = KERNEL(decode_IQ2_S),
-    .refine = REFINE_SIGNED(2, 16, false, 0.5f / 1.0625f, &magnitude_levels),
+    .refine = REFINE_SIGNED(16, false, 0.5f / 1.0625f, &magnitude_levels),
 };
 
 void KERNEL(encode_IQ2_S)(const encode_row *row, uint8_t *blocks)

@@ -14,6 +14,8 @@
  *
  * s holds the signs of eight weights, a bit each; where there are seven, the eighth makes the
  * number of negative weights even.  c is the scale of 32 weights. */
+enum { CODE_BITS = 3 };
+
 #include "codec/kernels/search/lattice_decode.h"
 #include "codec/kernels/search/lattice_fit.h"
 
@@ -104,7 +106,6 @@ static const lattice_levels xxs_levels = {
     {1, 3, 5, 7, 9, 11, 13, 15.5f, 1, 3, 5, 7, 9, 11, 13, 15.5f}};
 
 static const lattice_type xxs = {
-    .bits = 3,
     .sub = 32,
     .even = true,
     .top = 15,
@@ -120,7 +121,7 @@ static const lattice_storage stored_xxs = {
     .bytes = XXS_BYTES,
     .store = store_xxs,
     .decode = KERNEL(decode_IQ3_XXS),
-    .refine = REFINE_SIGNED(3, 32, true, 0.5f, &xxs_levels),
+    .refine = REFINE_SIGNED(32, true, 0.5f, &xxs_levels),
 };
 
 void KERNEL(encode_IQ3_XXS)(const encode_row *row, uint8_t *blocks)
@@ -129,7 +130,6 @@ void KERNEL(encode_IQ3_XXS)(const encode_row *row, uint8_t *blocks)
 }
 
 static const lattice_type s = {
-    .bits = 3,
     .sub = 32,
     .top = 15,
     .step = 0.2f,
@@ -143,7 +143,7 @@ static const lattice_storage stored_s = {
     .bytes = S_BYTES,
     .store = store_s,
     .decode = KERNEL(decode_IQ3_S),
-    .refine = REFINE_SIGNED(3, 32, false, 0.5f, &odd_levels[3]),
+    .refine = REFINE_SIGNED(32, false, 0.5f, &odd_levels),
 };
 
 void KERNEL(encode_IQ3_S)(const encode_row *row, uint8_t *blocks)

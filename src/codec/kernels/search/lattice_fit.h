@@ -28,9 +28,8 @@ typedef enum second_look {
     LOOK_ALL_IF_LISTED, /* all of a sub-block that has such a group */
 } second_look;
 
-/* What sets the types apart.  All members are known to the compiler where they are used. */
+/* What sets the types apart. */
 typedef struct lattice_type {
-    int bits;        /* of a code */
     size_t sub;      /* weights of a sub-block */
     bool even;       /* the number of negative weights of eight */
     bool fitted;     /* scales are tried around a fitted one, not the largest weight's */
@@ -52,14 +51,14 @@ typedef struct lattice_super {
 } lattice_super;
 
 /* Odd numbers, as often as the lanes need them. */
-static const lattice_levels odd_levels[] = {
-    [2] = {{1, 3, 5, 7, 1, 3, 5, 7, 1, 3, 5, 7, 1, 3, 5, 7}},
-    [3] = {{1, 3, 5, 7, 9, 11, 13, 15, 1, 3, 5, 7, 9, 11, 13, 15}},
-};
+enum { FIFTH = CODE_BITS == 2 ? 1 : 9 };
+
+static const lattice_levels odd_levels = {{1, 3, 5, 7, FIFTH, FIFTH + 2, FIFTH + 4, FIFTH + 6, 1, 3,
+                                           5, 7, FIFTH, FIFTH + 2, FIFTH + 4, FIFTH + 6}};
 
 /* ---- weights and signs ---------------------------------------------------------------------- */
 
-ALWAYS_INLINE void weigh_errors(lattice_super *s, const lattice_type *type)
+static void weigh_errors(lattice_super *s, const lattice_type *type)
 {
     float energy = 0;
 
@@ -93,7 +92,7 @@ static inline void flip_least_sign(lattice_super *s, size_t first)
     s->signs[turned / 32] ^= 1u << turned % 32;
 }
 
-ALWAYS_INLINE void take_signs_off(lattice_super *s, const lattice_type *type)
+static void take_signs_off(lattice_super *s, const lattice_type *type)
 {
     memset(s->signs, 0, sizeof s->signs);
     for (size_t i = 0; i < SUPER_WEIGHTS; i += LANES) {
@@ -107,8 +106,8 @@ ALWAYS_INLINE void take_signs_off(lattice_super *s, const lattice_type *type)
             flip_least_sign(s, i);
 }
 
-ALWAYS_INLINE void lattice_super_load(lattice_super *s, const encode_row *row, uint64_t column,
-                                      const lattice_type *type)
+static void lattice_super_load(lattice_super *s, const encode_row *row, uint64_t column,
+                               const lattice_type *type)
 {
     s->x = row->values + column;
     s->importance = importance_at(row->importance, column);
@@ -141,19 +140,18 @@ static inline void set_trials(scale_trials *t, const float *numerators, int coun
 }
 
 /* The sums A and C of all trials over a sub-block. */
-ALWAYS_INLINE void sum_trials(const float *a, const float *w, int bits, size_t groups,
-                              lattice_trials *t)
+static void sum_trials(const float *a, const float *w, size_t groups, lattice_trials *t)
 {
     for (int k = 0; k < t->scales.count; k += LANES) {
         floats sum_a = floats_of(0), sum_c = floats_of(0);
         for (size_t g = 0; g < groups; g++) {
             ints codes = ints_load(t->codes[g] + k);
-            for (size_t e = 0; e < group_elements(bits); e++) {
-                size_t i = g * group_elements(bits) + e;
-                floats odd = lookup_code(odd_levels[bits].of, codes, bits);
+            for (size_t e = 0; e < GROUP_WEIGHTS; e++) {
+                size_t i = g * GROUP_WEIGHTS + e;
+                floats odd = lookup_code(odd_levels.of, codes);
                 sum_a = sum_a + floats_of(w[i] * a[i]) * odd;
                 sum_c = sum_c + floats_of(w[i]) * odd * odd;
-                codes = shift_right(codes, bits);
+                codes = shift_right(codes, CODE_BITS);
             }
         }
         floats_store(t->a + k, sum_a);
@@ -178,26 +176,26 @@ static inline int best_trial(const lattice_trials *t)
 
 /* ---- sub-blocks ----------------------------------------------------------------------------- */
 
-ALWAYS_INLINE size_t groups_of(const lattice_type *type)
+static inline size_t groups_of(const lattice_type *type)
 {
-    return type->sub / group_elements(type->bits);
+    return type->sub / GROUP_WEIGHTS;
 }
 
 /* Tries the trials on the sub-block at a. */
-ALWAYS_INLINE void try_scales(const lattice_super *s, size_t first, const lattice_type *type,
-                              const lattice *l, lattice_trials *t)
+static void try_scales(const lattice_super *s, size_t first, const lattice_type *type,
+                       const lattice *l, lattice_trials *t)
 {
     for (size_t g = 0; g < groups_of(type); g++) {
-        size_t at = first + g * group_elements(type->bits);
-        t->listed[g] = pick_codes(s->a + at, s->root + at, type->bits, &odd_levels[type->bits],
-                                  -0.5f, l, &t->scales, t->codes[g]);
+        size_t at = first + g * GROUP_WEIGHTS;
+        t->listed[g] =
+            pick_codes(s->a + at, s->root + at, &odd_levels, -0.5f, l, &t->scales, t->codes[g]);
     }
 }
 
 /* Looks at groups again with the scale that was found; bit g of `listed`: that group's codes came
  * from the list.  Returns the scale of the codes that result. */
-ALWAYS_INLINE float look_again(const lattice_super *s, size_t first, const lattice_type *type,
-                               const lattice *l, float scale, uint32_t listed, uint32_t *codes)
+static float look_again(const lattice_super *s, size_t first, const lattice_type *type,
+                        const lattice *l, float scale, uint32_t listed, uint32_t *codes)
 {
     static const float one[MOST_TRIALS] = {1};
     lattice_trials t;
@@ -208,22 +206,21 @@ ALWAYS_INLINE float look_again(const lattice_super *s, size_t first, const latti
     set_trials(&t.scales, one, 1, scale);
     t.scales.scale[0] = scale;
     for (size_t g = 0; g < groups_of(type); g++) {
-        size_t at = first + g * group_elements(type->bits);
+        size_t at = first + g * GROUP_WEIGHTS;
         ints_store(t.codes[g], ints_of((int32_t)codes[g]));
         if (all || (listed >> g & 1) != 0)
-            pick_codes(s->a + at, s->root + at, type->bits, &odd_levels[type->bits], -0.5f, l,
-                       &t.scales, t.codes[g]);
+            pick_codes(s->a + at, s->root + at, &odd_levels, -0.5f, l, &t.scales, t.codes[g]);
         codes[g] = (uint32_t)t.codes[g][0];
     }
-    sum_trials(s->a + first, s->w + first, type->bits, groups_of(type), &t);
+    sum_trials(s->a + first, s->w + first, groups_of(type), &t);
     return t.c[0] > 0 ? t.a[0] / t.c[0] : scale;
 }
 
 /* Fits the sub-block whose largest a is `largest`, or whose first scale is `start`.  Returns its
  * scale. */
-ALWAYS_INLINE float fit_sub_block(const lattice_super *s, size_t first, const lattice_type *type,
-                                  const lattice *l, const float *numerators, float largest,
-                                  float start, uint32_t *codes)
+static float fit_sub_block(const lattice_super *s, size_t first, const lattice_type *type,
+                           const lattice *l, const float *numerators, float largest, float start,
+                           uint32_t *codes)
 {
     lattice_trials t;
     uint32_t listed = type->look == LOOK_ALL_IF_LISTED ? 1 : 0;
@@ -231,7 +228,7 @@ ALWAYS_INLINE float fit_sub_block(const lattice_super *s, size_t first, const la
 
     set_trials(&t.scales, numerators, 2 * type->reach + 1, largest);
     try_scales(s, first, type, l, &t);
-    sum_trials(s->a + first, s->w + first, type->bits, groups_of(type), &t);
+    sum_trials(s->a + first, s->w + first, groups_of(type), &t);
     int best = best_trial(&t);
     if (best >= 0) {
         scale = t.a[best] / t.c[best];
@@ -376,8 +373,8 @@ static inline void choose_scale_codes(const float *scales, size_t subs, float co
 }
 
 /* A sub-block that is empty has no signs.  A scale cannot be negative: its signs turn instead. */
-ALWAYS_INLINE void set_sign_of_scale(const lattice_type *type, size_t sub, bool empty, float *scale,
-                                     uint32_t *signs)
+static void set_sign_of_scale(const lattice_type *type, size_t sub, bool empty, float *scale,
+                              uint32_t *signs)
 {
     size_t first = sub * type->sub;
     uint32_t mine = (type->sub == 32 ? 0xffffffffu : 0xffffu) << first % 32;
@@ -391,8 +388,8 @@ ALWAYS_INLINE void set_sign_of_scale(const lattice_type *type, size_t sub, bool 
 }
 
 /* Fits a super-block as the reference does.  Nothing but zeros is all zero. */
-ALWAYS_INLINE void lattice_fit(const lattice_super *s, const lattice_type *type, const lattice *l,
-                               lattice_choice *choice)
+static void lattice_fit(const lattice_super *s, const lattice_type *type, const lattice *l,
+                        lattice_choice *choice)
 {
     size_t subs = SUPER_WEIGHTS / type->sub, groups = groups_of(type);
     float numerators[MOST_TRIALS] = {0}, scales[MOST_SUBS], starts[MOST_SUBS];
@@ -427,8 +424,8 @@ ALWAYS_INLINE void lattice_fit(const lattice_super *s, const lattice_type *type,
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-ALWAYS_INLINE void lattice_encode(const encode_row *row, const lattice_type *type,
-                                  const lattice_storage *storage, uint8_t *blocks)
+static void lattice_encode(const encode_row *row, const lattice_type *type,
+                           const lattice_storage *storage, uint8_t *blocks)
 {
     lattice_super s;
     lattice_choice choice;

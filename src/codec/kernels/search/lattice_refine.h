@@ -21,7 +21,6 @@
 
 /* What decoding knows: a weight is d (2c + 1) times the level of its code, maybe with a sign. */
 typedef struct refine_type {
-    int bits;         /* of a code */
     size_t sub;       /* weights of a sub-block */
     float scale_most; /* the largest c */
     bool has_signs;   /* a sign for every weight: */
@@ -34,11 +33,10 @@ typedef struct refine_type {
 } refine_type;
 
 /* That of types with a sign for every weight. */
-#define REFINE_SIGNED(code_bits, sub_weights, even_signs, code_slope, code_levels)  \
-    {                                                                               \
-        .bits = code_bits, .sub = sub_weights, .scale_most = 15, .has_signs = true, \
-        .even = even_signs, .sets = 1, .slope = code_slope, .offset = {-0.5f},      \
-        .levels = code_levels                                                       \
+#define REFINE_SIGNED(sub_weights, even_signs, code_slope, code_levels)                         \
+    {                                                                                           \
+        .sub = sub_weights, .scale_most = 15, .has_signs = true, .even = even_signs, .sets = 1, \
+        .slope = code_slope, .offset = {-0.5f}, .levels = code_levels                           \
     }
 
 /* A super-block: what its weights are to be like (signs taken off, where there are signs; negative
@@ -57,45 +55,44 @@ typedef struct refine_trials {
     float error[2][MOST_TRIALS];                /* likewise */
 } refine_trials;
 
-ALWAYS_INLINE size_t refine_groups(const refine_type *type)
+static inline size_t refine_groups(const refine_type *type)
 {
-    return type->sub / group_elements(type->bits);
+    return type->sub / GROUP_WEIGHTS;
 }
 
 /* ---- trials --------------------------------------------------------------------------------- */
 
 /* The error of a group's codes. */
-ALWAYS_INLINE floats group_error(const float *x, const float *q, int bits,
-                                 const lattice_levels *levels, floats scale, ints codes)
+ALWAYS_INLINE floats group_error(const float *x, const float *q, const lattice_levels *levels,
+                                 floats scale, ints codes)
 {
     floats error = floats_of(0);
 
-    for (size_t e = 0; e < group_elements(bits); e++) {
-        floats rest = scale * lookup_code(levels->of, codes, bits) - floats_of(x[e]);
+    for (size_t e = 0; e < GROUP_WEIGHTS; e++) {
+        floats rest = scale * lookup_code(levels->of, codes) - floats_of(x[e]);
         error = error + floats_of(q[e]) * (rest * rest);
-        codes = shift_right(codes, bits);
+        codes = shift_right(codes, CODE_BITS);
     }
     return error;
 }
 
 /* Picks codes for one group with one set of levels; error[k] is theirs. */
-ALWAYS_INLINE void refine_pick(const refine_super *s, size_t at, size_t set,
-                               const scale_trials *scales, int32_t *codes, float *error)
+static void refine_pick(const refine_super *s, size_t at, size_t set, const scale_trials *scales,
+                        int32_t *codes, float *error)
 {
     const refine_type *type = s->type;
     const lattice_levels *levels = &type->levels[set];
 
-    pick_codes(s->x + at, s->q + at, type->bits, levels, type->offset[set], s->lattice, scales,
-               codes);
+    pick_codes(s->x + at, s->q + at, levels, type->offset[set], s->lattice, scales, codes);
     for (int k = 0; k < scales->count; k += LANES) {
-        floats e = group_error(s->x + at, s->q + at, type->bits, levels,
-                               floats_load(scales->scale + k), ints_load(codes + k));
+        floats e = group_error(s->x + at, s->q + at, levels, floats_load(scales->scale + k),
+                               ints_load(codes + k));
         floats_store(error + k, e);
     }
 }
 
 /* Takes the second set where its error is lower, for `groups` groups at once. */
-ALWAYS_INLINE void take_better_set(const scale_trials *scales, int32_t (*first)[MOST_TRIALS],
+static inline void take_better_set(const scale_trials *scales, int32_t (*first)[MOST_TRIALS],
                                    int32_t (*second)[MOST_TRIALS], size_t groups,
                                    float *first_error, const float *second_error)
 {
@@ -110,14 +107,14 @@ ALWAYS_INLINE void take_better_set(const scale_trials *scales, int32_t (*first)[
     }
 }
 
-ALWAYS_INLINE void add_errors(const scale_trials *scales, const float *error, float *sum)
+static inline void add_errors(const scale_trials *scales, const float *error, float *sum)
 {
     for (int k = 0; k < scales->count; k += LANES)
         floats_store(sum + k, floats_load(sum + k) + floats_load(error + k));
 }
 
 /* Picks codes for a sub-block, for all trials. */
-ALWAYS_INLINE void refine_try(const refine_super *s, size_t sub, refine_trials *t)
+static void refine_try(const refine_super *s, size_t sub, refine_trials *t)
 {
     const refine_type *type = s->type;
     size_t groups = refine_groups(type);
@@ -125,7 +122,7 @@ ALWAYS_INLINE void refine_try(const refine_super *s, size_t sub, refine_trials *
 
     memset(t->error, 0, sizeof t->error);
     for (size_t g = 0; g < groups; g++) {
-        size_t at = sub * type->sub + g * group_elements(type->bits);
+        size_t at = sub * type->sub + g * GROUP_WEIGHTS;
         for (size_t set = 0; set < type->sets; set++) {
             refine_pick(s, at, set, &t->scales, t->codes[set][g], error[set]);
             if (set == 0 || type->one_set)
@@ -145,7 +142,7 @@ static inline float limited_code(float c, float most)
 }
 
 /* Appends a scale to the trials. */
-ALWAYS_INLINE void add_trial(const refine_type *type, float d, float c, scale_trials *t)
+static inline void add_trial(const refine_type *type, float d, float c, scale_trials *t)
 {
     float scale = d * (2 * c + 1), slope = type->slope / scale;
 
@@ -172,16 +169,14 @@ static inline bool is_odd(uint32_t signs)
 }
 
 /* Of eight weights, the one whose wrong sign costs least, their codes being what they are. */
-ALWAYS_INLINE size_t cheapest_sign(const refine_super *s, size_t first,
+static inline size_t cheapest_sign(const refine_super *s, size_t first,
                                    const lattice_choice *choice)
 {
-    int bits = s->type->bits;
     size_t cheapest = first;
     float least = FLT_MAX;
 
     for (size_t i = first; i < first + 8; i++) {
-        size_t elements = group_elements(bits);
-        uint32_t code = code_of(choice->codes[i / elements], i % elements, bits);
+        uint32_t code = code_of(choice->codes[i / GROUP_WEIGHTS], i % GROUP_WEIGHTS);
         float cost = s->q[i] * fabsf(s->values[i]) * s->type->levels[0].of[code];
         if (cost < least) {
             least = cost;
@@ -192,7 +187,7 @@ ALWAYS_INLINE size_t cheapest_sign(const refine_super *s, size_t first,
 }
 
 /* Chooses signs, and sets what the weights are to be like. */
-ALWAYS_INLINE void choose_signs(refine_super *s, lattice_choice *choice)
+static void choose_signs(refine_super *s, lattice_choice *choice)
 {
     memset(choice->signs, 0, sizeof choice->signs);
     for (size_t i = 0; i < SUPER_WEIGHTS; i++) {
@@ -220,7 +215,7 @@ static inline float stored_scale(float d)
 /* 1: the d to continue with. */
 enum { FIRST_D = 8 };
 
-ALWAYS_INLINE void refine_first_d(const refine_super *s, lattice_choice *choice)
+static void refine_first_d(const refine_super *s, lattice_choice *choice)
 {
     static const float factors[FIRST_D] = {0.86f, 0.9f, 0.94f, 0.97f, 1, 1.04f, 1.08f, 1.14f};
     const refine_type *type = s->type;
@@ -255,7 +250,7 @@ ALWAYS_INLINE void refine_first_d(const refine_super *s, lattice_choice *choice)
 }
 
 /* 2: scale codes and codes for this d. */
-ALWAYS_INLINE void refine_scales(const refine_super *s, lattice_choice *choice)
+static void refine_scales(const refine_super *s, lattice_choice *choice)
 {
     const refine_type *type = s->type;
     size_t groups = refine_groups(type);
@@ -281,39 +276,39 @@ ALWAYS_INLINE void refine_scales(const refine_super *s, lattice_choice *choice)
 }
 
 /* The d that suits codes and scale codes. */
-ALWAYS_INLINE void refine_d(const refine_super *s, lattice_choice *choice)
+static void refine_d(const refine_super *s, lattice_choice *choice)
 {
     const refine_type *type = s->type;
     float a = 0, c = 0;
 
-    for (size_t i = 0; i < SUPER_WEIGHTS; i++) {
-        uint32_t codes = choice->codes[i / group_elements(type->bits)];
-        uint32_t code = code_of(codes, i % group_elements(type->bits), type->bits);
-        float level = type->levels[(codes & SECOND_SET) != 0].of[code];
-        uint32_t scale = choice->scale[i / type->sub];
-        float v = level * (float)(2 * scale + 1), qv = s->q[i] * v;
-        a += qv * s->x[i];
-        c += qv * v;
+    for (size_t j = 0; j < SUPER_WEIGHTS / type->sub; j++) {
+        float odd = (float)(2 * choice->scale[j] + 1);
+        for (size_t i = j * type->sub; i < (j + 1) * type->sub; i++) {
+            uint32_t codes = choice->codes[i / GROUP_WEIGHTS];
+            uint32_t code = code_of(codes, i % GROUP_WEIGHTS);
+            float v = type->levels[(codes & SECOND_SET) != 0].of[code] * odd, qv = s->q[i] * v;
+            a += qv * s->x[i];
+            c += qv * v;
+        }
     }
     if (a > 0 && c > 0)
         choice->d = stored_scale(a / c);
 }
 
-/* 3: the best rows. */
-ALWAYS_INLINE void refine_rows(const refine_super *s, lattice_choice *choice)
+/* 3: the best rows, of sub-block j. */
+static void refine_rows(const refine_super *s, size_t j, lattice_choice *choice)
 {
     const refine_type *type = s->type;
-    size_t elements = group_elements(type->bits);
+    size_t groups = refine_groups(type);
+    float scale = choice->d * (float)(2 * choice->scale[j] + 1);
 
-    for (size_t g = 0; g < SUPER_WEIGHTS / elements; g++) {
-        size_t at = g * elements, set = (choice->codes[g] & SECOND_SET) != 0;
-        uint32_t scale = choice->scale[at / type->sub];
+    for (size_t g = j * groups; g < (j + 1) * groups; g++) {
+        uint32_t set = choice->codes[g] & SECOND_SET;
         float terms[TERMS];
         group_spread spread;
-        spread_group(s->x + at, s->q + at, type->bits, &spread);
-        compute_terms(&spread, choice->d * (float)(2 * scale + 1), &type->levels[set], terms);
-        choice->codes[g] = nearest_in(s->lattice->rows, s->lattice->row_count, terms, type->bits) |
-                           (choice->codes[g] & SECOND_SET);
+        spread_group(s->x + g * GROUP_WEIGHTS, s->q + g * GROUP_WEIGHTS, &spread);
+        compute_terms(&spread, scale, &type->levels[set != 0], terms);
+        choice->codes[g] = nearest_in(s->lattice->rows, s->lattice->row_count, terms) | set;
     }
 }
 
@@ -322,7 +317,7 @@ ALWAYS_INLINE void refine_rows(const refine_super *s, lattice_choice *choice)
 enum { REFINE_ROUNDS = 3 };
 
 /* Improves what the first search chose. */
-ALWAYS_INLINE void refine_choice(refine_super *s, lattice_choice *choice)
+static void refine_choice(refine_super *s, lattice_choice *choice)
 {
     if (s->type->has_signs)
         choose_signs(s, choice);
@@ -334,15 +329,16 @@ ALWAYS_INLINE void refine_choice(refine_super *s, lattice_choice *choice)
             choose_signs(s, choice);
         refine_d(s, choice);
     }
-    refine_rows(s, choice);
+    for (size_t j = 0; j < SUPER_WEIGHTS / s->type->sub; j++)
+        refine_rows(s, j, choice);
     if (s->type->has_signs)
         choose_signs(s, choice);
     refine_d(s, choice);
 }
 
 /* q may be NULL. */
-ALWAYS_INLINE void refine_load(refine_super *s, const float *x, const float *q, const lattice *l,
-                               const refine_type *type)
+static void refine_load(refine_super *s, const float *x, const float *q, const lattice *l,
+                        const refine_type *type)
 {
     *s = (refine_super){.type = type, .lattice = l, .values = x};
     for (size_t i = 0; i < SUPER_WEIGHTS; i++) {
@@ -361,9 +357,8 @@ typedef struct lattice_storage {
 
 /* Replaces the block by what the second search finds, if that has the lower error, by more than
  * sums are off. */
-ALWAYS_INLINE void refine_block(const encode_row *row, uint64_t column,
-                                const lattice_storage *storage, lattice_choice *choice,
-                                uint8_t *block)
+static void refine_block(const encode_row *row, uint64_t column, const lattice_storage *storage,
+                         lattice_choice *choice, uint8_t *block)
 {
     const float *x = row->values + column;
     const float *q = importance_at(row->importance, column);
@@ -379,9 +374,8 @@ ALWAYS_INLINE void refine_block(const encode_row *row, uint64_t column,
 }
 
 /* Stores what the first search chose, and continues the search if the caller asks for it. */
-ALWAYS_INLINE void store_block(const encode_row *row, uint64_t column,
-                               const lattice_storage *storage, lattice_choice *choice,
-                               uint8_t *block)
+static void store_block(const encode_row *row, uint64_t column, const lattice_storage *storage,
+                        lattice_choice *choice, uint8_t *block)
 {
     storage->store(choice, row->lattice, block);
     if (row->effort == GUFO_EFFORT_HIGH && choice->d > 0)

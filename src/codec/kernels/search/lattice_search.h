@@ -13,12 +13,14 @@
 #include "codec/lanes.h"
 #include "codec/lattice.h"
 
-/* For functions that take the type as a constant: the compiler makes one for each type. */
+/* Who includes this says how many bits a code has, 2 or 3: enum { CODE_BITS = 2 }.  That number and what follows from it
+ * are all that the compiler has to know of a type, so that the types of a file share what is compiled. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
     SUPER_WEIGHTS = 256,
     MOST_SUBS = 16,
+    GROUP_WEIGHTS = 32 >> CODE_BITS,
     MOST_GROUPS = 8, /* of a sub-block */
     TERMS = 32,
     TERM_VECTORS = TERMS / LANES,
@@ -36,21 +38,15 @@ static inline float mean_square(const float *x)
     return sum / SUPER_WEIGHTS;
 }
 
-/* `bits` of a code is 2 or 3 and known to the compiler, like all that follows from it. */
-static inline size_t group_elements(int bits)
+static inline uint32_t code_of(uint32_t codes, size_t e)
 {
-    return bits == 2 ? 8 : 4;
-}
-
-static inline uint32_t code_of(uint32_t codes, size_t e, int bits)
-{
-    return codes >> (size_t)bits * e & ((1u << bits) - 1);
+    return codes >> CODE_BITS * e & ((1u << CODE_BITS) - 1);
 }
 
 /* A look-up by the lowest code of a vector. */
-static inline floats lookup_code(const float *table, ints codes, int bits)
+static inline floats lookup_code(const float *table, ints codes)
 {
-    return bits == 2 ? lookup4(table, codes) : lookup8(table, codes);
+    return CODE_BITS == 2 ? lookup4(table, codes) : lookup8(table, codes);
 }
 
 /* The levels of a type, repeated to fill the lanes. */
@@ -64,12 +60,12 @@ typedef struct group_spread {
 } group_spread;
 
 /* Reads 16 numbers of each, whatever the size of the group. */
-ALWAYS_INLINE void spread_group(const float *x, const float *w, int bits, group_spread *spread)
+ALWAYS_INLINE void spread_group(const float *x, const float *w, group_spread *spread)
 {
     static const int32_t numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
     for (size_t v = 0; v < TERM_VECTORS; v++) {
-        ints element = shift_right(ints_of((int32_t)(v * LANES)) + ints_load(numbers), bits);
+        ints element = shift_right(ints_of((int32_t)(v * LANES)) + ints_load(numbers), CODE_BITS);
         spread->x[v] = lookup16(x, element);
         spread->w[v] = lookup16(w, element);
     }
@@ -86,17 +82,17 @@ ALWAYS_INLINE void compute_terms(const group_spread *group, float scale,
 }
 
 /* The errors of the LANES code vectors at `list`. */
-ALWAYS_INLINE floats errors_of(const uint16_t *list, const float *terms, int bits)
+ALWAYS_INLINE floats errors_of(const uint16_t *list, const float *terms)
 {
     ints codes = shorts_load(list);
-    floats sum = lookup_code(terms, codes, bits);
+    floats sum = lookup_code(terms, codes);
 
 #define ADD_ELEMENT(e) \
-    sum = sum + lookup_code(terms + ((e) << bits), shift_right(codes, (e)*bits), bits)
+    sum = sum + lookup_code(terms + ((e) << CODE_BITS), shift_right(codes, (e)*CODE_BITS))
     ADD_ELEMENT(1);
     ADD_ELEMENT(2);
     ADD_ELEMENT(3);
-    if (bits == 3)
+    if (CODE_BITS == 3)
         return sum;
     ADD_ELEMENT(4);
     ADD_ELEMENT(5);
@@ -129,16 +125,15 @@ static inline uint32_t first_place(floats least, ints place)
 /* The code vector with the least error, the first of several; the first of all if no error is a
  * finite number.  Lists fill whole vectors with their first candidate (lattice.h), which cannot win
  * again. */
-ALWAYS_INLINE uint32_t nearest_in(const uint16_t *list, uint32_t count, const float *terms,
-                                  int bits)
+ALWAYS_INLINE uint32_t nearest_in(const uint16_t *list, uint32_t count, const float *terms)
 {
-    floats least = minimum(errors_of(list, terms, bits), floats_of(FLT_MAX));
+    floats least = minimum(errors_of(list, terms), floats_of(FLT_MAX));
     ints place = ints_of(0);
 
     if (count <= LANES)
         return list[__builtin_ctz(least_lanes(least))];
     for (uint32_t i = LANES; i < count; i += LANES) {
-        floats error = errors_of(list + i, terms, bits);
+        floats error = errors_of(list + i, terms);
         mask nearer = less(error, least);
         least = select(nearer, error, least);
         place = ints_select(nearer, ints_of((int32_t)i), place);
@@ -156,18 +151,18 @@ typedef struct scale_trials {
 
 /* The nearest code vectors, whether they are in the grid or not.  A float near 1.5 * 2^23 ends in
  * the bits of a whole number. */
-ALWAYS_INLINE void nearest_codes(const float *x, int bits, float offset, const scale_trials *t,
+ALWAYS_INLINE void nearest_codes(const float *x, float offset, const scale_trials *t,
                                  int32_t *codes)
 {
-    const int most = bits == 2 ? 2 : 7;
+    const int most = CODE_BITS == 2 ? 2 : 7;
 
     for (int k = 0; k < t->count; k += LANES) {
         floats slope = floats_load(t->slope + k);
         ints vector = ints_of(0);
-        for (size_t e = group_elements(bits); e-- > 0;) {
+        for (size_t e = GROUP_WEIGHTS; e-- > 0;) {
             floats code = clamp(slope * floats_of(x[e]) + floats_of(offset), 0, (float)most);
-            ints whole = float_bits(code + floats_of(0x1.8p23f)) & ints_of((1 << bits) - 1);
-            vector = shift_left(vector, bits) | whole;
+            ints whole = float_bits(code + floats_of(0x1.8p23f)) & ints_of((1 << CODE_BITS) - 1);
+            vector = shift_left(vector, CODE_BITS) | whole;
         }
         ints_store(codes + k, vector);
     }
@@ -175,23 +170,23 @@ ALWAYS_INLINE void nearest_codes(const float *x, int bits, float offset, const s
 
 /* Finds the codes of one group for all trials.  Bit k of the result: those of trial k came from the
  * list of candidates. */
-ALWAYS_INLINE uint32_t pick_codes(const float *x, const float *w, int bits,
-                                  const lattice_levels *levels, float offset, const lattice *l,
-                                  const scale_trials *t, int32_t *codes)
+static uint32_t pick_codes(const float *x, const float *w, const lattice_levels *levels,
+                           float offset, const lattice *l, const scale_trials *t, int32_t *codes)
 {
+    const lattice_levels own_levels = *levels; /* which no term is written over */
     float terms[TERMS];
     group_spread spread;
     uint32_t listed = 0;
 
-    spread_group(x, w, bits, &spread);
-    nearest_codes(x, bits, offset, t, codes);
+    spread_group(x, w, &spread);
+    nearest_codes(x, offset, t, codes);
     for (int k = 0; k < t->count; k++) {
         uint32_t place = l->places[codes[k]];
         if ((place & LATTICE_OFF_GRID) == 0)
             continue;
-        compute_terms(&spread, t->scale[k], levels, terms);
+        compute_terms(&spread, t->scale[k], &own_levels, terms);
         codes[k] = (int32_t)nearest_in(lattice_candidates(l, place), lattice_candidate_count(place),
-                                       terms, bits);
+                                       terms);
         listed |= 1u << k;
     }
     return listed;
