@@ -2,6 +2,7 @@
  * tests/import/architectures, in F32, F16 and BF16, and for those of the shared folder. */
 #include "fixture_model.h"
 
+#include "../support/parts.h"
 #include "../support/shared.h"
 
 #include <unistd.h>
@@ -322,11 +323,63 @@ static void test_delivered(void **state)
     check_u64(differences, 0, "differences");
 }
 
+/* ---- in parts ---------------------------------------------------------------------------------- */
+
+/* The folder of the subject as a file, and that as a folder. */
+static void make_in_parts(subject *s)
+{
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    const gufo_export_options shards = {.shard_size = 20000};
+    const path_text file = folder_path(s->root, "made.gguf"), back = folder_path(s->root, "back");
+    gufo_error error = no_error();
+    gufo_import *import;
+    gufo_model *model;
+    gufo_job *whole, *parted;
+
+    write_fixture(s);
+    import = gufo_import_checkpoint(s->path.text, &options, &error);
+    check(import != NULL, "%s: %s", s->name, error.message);
+    whole = gufo_import_job(import, &error);
+    parted = gufo_import_job(import, &error);
+    check_parts(whole, parted, &(gufo_job_options){.path = file.text}, s->name);
+    gufo_job_free(whole);
+    gufo_job_free(parted);
+    gufo_import_free(import);
+    model = gufo_model_open(file.text, NULL, &error);
+    check(model != NULL, "%s: %s", s->name, error.message);
+    assert_int_equal(mkdir(back.text, 0777), 0);
+    whole = gufo_export_job(model, &shards, &error);
+    parted = gufo_export_job(model, &shards, &error);
+    check_parts(whole, parted, &(gufo_job_options){.path = back.text}, s->name);
+    gufo_job_free(whole);
+    gufo_job_free(parted);
+    gufo_model_free(model);
+}
+
+/* Rows in their order, in another one, as columns; stacks, tables beside them. */
+static void test_parts(void **state)
+{
+    static const char *const fixtures[] = {"llama-llama3.json", "gptj.json", "qwen3moe-fused.json",
+                                           "mamba2.json", "granitehybrid.json"};
+    const char *source = getenv("GUFO_SOURCE");
+    path_text directory = path_join(source != NULL ? source : ".", "tests/import/architectures");
+
+    (void)state;
+    for (size_t i = 0; i < all_some_or_few(COUNT_OF(fixtures), 2, 1); i++) {
+        folder root = folder_new();
+
+        check_u64(try_fixture(&root, directory.text, fixtures[i], make_in_parts), 0, "%s",
+                  fixtures[i]);
+        folder_remove(&root);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_architectures), cmocka_unit_test(test_biases),
-        cmocka_unit_test(test_names_of_the_table), cmocka_unit_test(test_delivered)};
+        cmocka_unit_test(test_names_of_the_table), cmocka_unit_test(test_delivered),
+        cmocka_unit_test(test_parts)};
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

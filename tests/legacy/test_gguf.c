@@ -6,6 +6,7 @@
 
 #include "gufo/import.h"
 #include "support/folder.h"
+#include "support/parts.h"
 
 /* The whole file, with rows of a tensor of some type. */
 static builder model_bytes(encoding e, uint32_t type, size_t size)
@@ -33,13 +34,14 @@ static gufo_import *migrate(const char *in, const char *out)
     gufo_error error = no_error();
     gufo_import *import = gufo_import_legacy(in, NULL, &error);
     gufo_job_options options = {.path = out};
-    gufo_job *job;
+    gufo_job *whole, *parted;
 
     check(import != NULL, "%s", error.message);
-    job = gufo_import_job(import, &error);
-    check(job != NULL, "%s", error.message);
-    check(gufo_job_run(job, &options, NULL, &error) == GUFO_OK, "%s", error.message);
-    gufo_job_free(job);
+    whole = gufo_import_job(import, &error);
+    parted = gufo_import_job(import, &error);
+    check_parts(whole, parted, &options, out);
+    gufo_job_free(whole);
+    gufo_job_free(parted);
     return import;
 }
 

@@ -3,6 +3,7 @@
 #include "../support/allocator.h"
 #include "../support/codec.h"
 #include "../support/pace.h"
+#include "../support/parts.h"
 #include "../support/quantize.h"
 
 #include <math.h>
@@ -500,6 +501,28 @@ static void test_refused(void **state)
     files_close(&s);
 }
 
+static void test_parts(void **state)
+{
+    gufo_quantize_options options = quantize_to("Q8_0");
+    gufo_error error = no_error();
+    gufo_quantizer *whole, *parted;
+    files s;
+
+    (void)state;
+    files_open(&s);
+    options.recipe.allow_requantize = true;
+    options.adapters = s.list;
+    options.adapter_count = ADAPTERS;
+    whole = gufo_quantizer_new(s.input, &options, &error);
+    parted = gufo_quantizer_new(s.input, &options, &error);
+    check(whole != NULL && parted != NULL, "%s", error.message);
+    check_parts(gufo_quantizer_job(whole), gufo_quantizer_job(parted),
+                &(gufo_job_options){.path = s.out.text}, "merged");
+    gufo_quantizer_free(whole);
+    gufo_quantizer_free(parted);
+    files_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_cut_adapter),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -1,6 +1,7 @@
 /* Several types from one reading: each file is that of a run for its type alone, rows are read
  * once, and the files appear together or not at all. */
 #include "../support/codec.h"
+#include "../support/parts.h"
 #include "../support/quantize.h"
 
 #include <sys/stat.h>
@@ -552,6 +553,42 @@ static void test_kept_shards(void **state)
     place_end(p);
 }
 
+/* ---- in parts -------------------------------------------------------------------------------- */
+
+static void check_in_parts(place *p, size_t count, uint64_t split_size)
+{
+    static const char *const quick[] = {"Q8_0", "Q4_0", "COPY"};
+    const gufo_job_options outputs = {
+        .path = p->out[0].text, .more_paths = p->more, .more_count = count - 1};
+    gufo_error error = no_error();
+    gufo_model *input = gufo_model_open(p->in.text, NULL, &error);
+    gufo_quantizer *whole, *parted;
+    char label[64];
+
+    check(input != NULL, "%s", error.message);
+    set_types(p, quick, count);
+    p->options.split_size = split_size;
+    whole = plan(input, &p->options);
+    parted = plan(input, &p->options);
+    (void)snprintf(label, sizeof label, "%zu types, shards of %" PRIu64, count, split_size);
+    check_parts(gufo_quantizer_job(whole), gufo_quantizer_job(parted), &outputs, label);
+    gufo_quantizer_free(whole);
+    gufo_quantizer_free(parted);
+    gufo_model_free(input);
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        place *p = place_new((encoding){3, i == 1});
+
+        add_importance(p);
+        check_in_parts(p, i < 2 ? 1 : 3, i % 2 == 0 ? 0 : 100000);
+        place_end(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_kept_shards),
+        cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);
