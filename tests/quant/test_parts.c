@@ -1,14 +1,12 @@
 /* A model in parts: the bytes and the losses of one run, whoever makes the parts, in which order, and however often they are
  * interrupted; and what is refused. */
 #include "../support/codec.h"
-#include "../support/quantize.h"
+#include "../support/shared_work.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { COLUMNS = 256, TYPES = 3 };
+enum { COLUMNS = 256, TYPES = WORK_TYPES };
 
 static const test_tensor tensors[] = {
     {"token_embd.weight", GUFO_TYPE_F32, 2, {COLUMNS, 60}},
@@ -42,105 +40,11 @@ static test_model model_of(void (*metadata)(builder *b))
                         .tensor_count = COUNT_OF(tensors)};
 }
 
-/* ---- a place -------------------------------------------------------------------------------- */
-
-typedef struct place {
-    folder f;
-    path_text in, alone[TYPES], out[TYPES], parts;
-    gufo_quantize_target targets[TYPES];
-    gufo_quantize_options options;
-    const char *more[TYPES];
-    size_t count;
-} place;
-
-static place place_new(const char *const *types, size_t count)
+static shared_work work_new(const char *const *types, size_t count)
 {
-    test_model model = model_of(add_metadata);
-    place p = {.f = folder_new(), .count = count};
+    const test_model model = model_of(add_metadata);
 
-    p.in = folder_path(&p.f, "in.gguf");
-    p.parts = folder_path(&p.f, "0.gguf.parts");
-    write_model(p.in.text, &model);
-    for (size_t i = 0; i < count; i++) {
-        char name[32];
-
-        snprintf(name, sizeof name, "%zu.gguf", i);
-        p.out[i] = folder_path(&p.f, name);
-        snprintf(name, sizeof name, "alone-%zu.gguf", i);
-        p.alone[i] = folder_path(&p.f, name);
-        p.targets[i] = quantize_to(types[i]).recipe.target;
-    }
-    return p;
-}
-
-static void place_end(place *p)
-{
-    folder_remove(&p->f);
-}
-
-/* The options refer to the place, which stays where it is. */
-static const gufo_quantize_options *options_of(place *p)
-{
-    p->options.recipe.target = p->targets[0];
-    p->options.more_targets = p->targets + 1;
-    p->options.more_count = p->count - 1;
-    p->options.recipe.allow_requantize = true;
-    return &p->options;
-}
-
-static gufo_job_options outputs_of(place *p, const path_text *paths)
-{
-    for (size_t i = 0; i + 1 < p->count; i++)
-        p->more[i] = paths[i + 1].text;
-    return (gufo_job_options){
-        .path = paths[0].text, .more_paths = p->more, .more_count = p->count - 1};
-}
-
-/* ---- workers -------------------------------------------------------------------------------- */
-
-typedef struct worker {
-    gufo_model *model;
-    gufo_quantizer *q;
-} worker;
-
-static worker worker_new(place *p)
-{
-    gufo_error error = no_error();
-    worker w = {.model = open_path(p->in.text)};
-
-    w.q = gufo_quantizer_new(w.model, options_of(p), &error);
-    check(w.q != NULL, "%s", error.message);
-    return w;
-}
-
-static void worker_end(worker *w)
-{
-    gufo_quantizer_free(w->q);
-    gufo_model_free(w->model);
-}
-
-static const gufo_plan_options fine = {.align = 4096};
-
-static gufo_status work_on(place *p, const gufo_part *part, const gufo_run *run,
-                           gufo_part_result *result, gufo_error *error)
-{
-    worker w = worker_new(p);
-    const gufo_job_options outputs = outputs_of(p, p->out);
-    gufo_status status =
-        gufo_plan_run(gufo_quantizer_job(w.q), &outputs, part, &fine, run, result, error);
-
-    worker_end(&w);
-    return status;
-}
-
-static void work_well(place *p, uint64_t number, uint64_t workers, const char *label)
-{
-    const gufo_part part = {.worker = number, .workers = workers};
-    gufo_part_result result;
-    gufo_error error = no_error();
-
-    check_ok(work_on(p, &part, NULL, &result, &error), &error, "%s", label);
-    check(result.count >= 1, "%s: no part", label);
+    return shared_work_new(&model, types, count);
 }
 
 /* ---- expected ------------------------------------------------------------------------------- */
@@ -149,7 +53,7 @@ typedef struct losses {
     gufo_quantizer_tensor of[TYPES][COUNT_OF(tensors)];
 } losses;
 
-static losses losses_of(const place *p, const gufo_quantizer *q)
+static losses losses_of(const shared_work *p, const gufo_quantizer *q)
 {
     losses l = {0};
 
@@ -159,11 +63,11 @@ static losses losses_of(const place *p, const gufo_quantizer *q)
     return l;
 }
 
-static losses run_alone(place *p)
+static losses run_alone(shared_work *p)
 {
-    worker w = worker_new(p);
-    const gufo_job_options outputs = outputs_of(p, p->alone);
     gufo_error error = no_error();
+    worker w = worker_new(p, &error);
+    const gufo_job_options outputs = shared_outputs(p, p->alone);
     losses l;
 
     check_ok(gufo_job_run(gufo_quantizer_job(w.q), &outputs, NULL, &error), &error, "alone");
@@ -172,47 +76,35 @@ static losses run_alone(place *p)
     return l;
 }
 
-static gufo_status commit(place *p, losses *out, uint64_t *missing, gufo_error *error)
-{
-    worker w = worker_new(p);
-    const gufo_job_options outputs = outputs_of(p, p->out);
-    gufo_status status = gufo_plan_commit(gufo_quantizer_job(w.q), &outputs, NULL, missing, error);
-
-    if (status == GUFO_OK && *missing == 0 && out != NULL)
-        *out = losses_of(p, w.q);
-    worker_end(&w);
-    return status;
-}
-
-static void check_result(place *p, const losses *expected, const char *label)
+/* Commits, as shared_finish does again. */
+static void check_result(shared_work *p, const losses *expected, const char *label)
 {
     gufo_error error = no_error();
+    worker w = worker_new(p, &error);
+    const gufo_job_options outputs = shared_outputs(p, p->out);
     uint64_t missing;
     losses got;
-    bool done;
 
-    check_ok(commit(p, &got, &missing, &error), &error, "%s", label);
+    check_ok(gufo_plan_commit(gufo_quantizer_job(w.q), &outputs, NULL, &missing, &error), &error,
+             "%s", label);
     check(missing == 0, "%s: %" PRIu64 " parts are missing", label, missing);
-    for (size_t i = 0; i < p->count; i++) {
-        check_same_file(p->out[i].text, p->alone[i].text, label);
+    got = losses_of(p, w.q);
+    for (size_t i = 0; i < p->count; i++)
         for (size_t k = 0; k < COUNT_OF(tensors); k++)
             check(same_loss(&got.of[i][k].loss, &expected->of[i][k].loss), "%s: loss of %s", label,
                   tensors[k].name);
-    }
-    check_ok(gufo_plan_clean(p->out[0].text, &done, &error), &error, "%s", label);
-    check(done && !file_exists(p->parts.text), "%s: the plan is still there", label);
-    for (size_t i = 0; i < p->count; i++)
-        check(unlink(p->out[i].text) == 0, "%s", p->out[i].text);
+    worker_end(&w);
+    shared_finish(p, label);
 }
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-static const char *const several[] = {"Q4_K_M", "Q8_0", "COPY"};
+static const char *const several[] = {"Q4_1", "Q8_0", "COPY"};
 
 static void test_shares(void **state)
 {
-    static const uint64_t workers[] = {1, 3, 64};
-    place p = place_new(several, TYPES);
+    static const uint64_t workers[] = {1, 3, 21};
+    shared_work p = work_new(several, TYPES);
     losses expected = run_alone(&p);
 
     (void)state;
@@ -222,30 +114,30 @@ static void test_shares(void **state)
         snprintf(label, sizeof label, "%" PRIu64 " workers", workers[i]);
         /* In another order than that of the bytes. */
         for (uint64_t k = 0, step = workers[i] % 7 == 0 ? 11 : 7; k < workers[i]; k++)
-            work_well(&p, k * step % workers[i], workers[i], label);
+            shared_run_well(&p, k * step % workers[i], workers[i], label);
         check_result(&p, &expected, label);
     }
-    place_end(&p);
+    shared_work_end(&p);
 }
 
 static void test_next(void **state)
 {
     const gufo_part next = {.next = true};
-    place p = place_new(several, 1);
+    shared_work p = work_new(several, 1);
     losses expected = run_alone(&p);
     gufo_part_result result;
     gufo_error error = no_error();
 
     (void)state;
-    work_well(&p, 3, 5, "a share");
-    check_ok(work_on(&p, &next, NULL, &result, &error), &error, "next");
+    shared_run_well(&p, 3, 5, "a share");
+    check_ok(shared_run(&p, &next, NULL, &result, &error), &error, "next");
     check(result.complete == result.count && result.made < result.count,
           "%" PRIu64 " of %" PRIu64 " parts, %" PRIu64 " of them now", result.complete,
           result.count, result.made);
-    check_ok(work_on(&p, &next, NULL, &result, &error), &error, "next again");
+    check_ok(shared_run(&p, &next, NULL, &result, &error), &error, "next again");
     check(result.complete == result.count && result.made == 0, "made again");
     check_result(&p, &expected, "next");
-    place_end(&p);
+    shared_work_end(&p);
 }
 
 typedef struct stopper {
@@ -263,7 +155,7 @@ static bool stop(void *context, uint64_t done, uint64_t total)
 /* Stopped at every call, and continued by another number of workers. */
 static void test_stopped(void **state)
 {
-    place p = place_new(several, TYPES);
+    shared_work p = work_new(several, TYPES);
     losses expected = run_alone(&p);
     gufo_error error = no_error();
     gufo_status status = GUFO_E_STOPPED;
@@ -274,55 +166,163 @@ static void test_stopped(void **state)
         const gufo_run run = {.threads = 1, .progress = stop, .progress_context = &s};
         const gufo_part part = {.worker = share, .workers = 3};
 
-        status = work_on(&p, &part, &run, NULL, &error);
+        status = shared_run(&p, &part, &run, NULL, &error);
         check(status == GUFO_OK || status == GUFO_E_STOPPED, "%s", error.message);
         share += status == GUFO_OK;
     }
     check_result(&p, &expected, "stopped");
-    place_end(&p);
+    shared_work_end(&p);
 }
 
 static void test_missing(void **state)
 {
-    place p = place_new(several, TYPES);
+    shared_work p = work_new(several, TYPES);
     gufo_error error = no_error();
     uint64_t missing;
     bool done;
 
     (void)state;
-    check(commit(&p, NULL, &missing, &error) == GUFO_E_NOT_FOUND, "without a plan");
-    work_well(&p, 0, 2, "half");
-    check_ok(commit(&p, NULL, &missing, &error), &error, "half");
+    check(shared_commit(&p, &missing, &error) == GUFO_E_NOT_FOUND, "without a plan");
+    shared_run_well(&p, 0, 2, "half");
+    check_ok(shared_commit(&p, &missing, &error), &error, "half");
     check(missing > 0 && !file_exists(p.out[0].text), "half: %" PRIu64 " missing", missing);
     check_ok(gufo_plan_clean(p.out[0].text, &done, &error), &error, "half");
     check(!done && file_exists(p.parts.text), "what is not complete was removed");
-    place_end(&p);
+    shared_work_end(&p);
+}
+
+/* Any numbers are shares: part * workers does not overflow. */
+static void test_many_workers(void **state)
+{
+    gufo_part part = {.worker = 0, .workers = UINT64_MAX};
+    shared_work p = work_new(several, 1);
+    gufo_part_result result;
+    gufo_error error = no_error();
+
+    (void)state;
+    check_ok(shared_run(&p, &part, NULL, &result, &error), &error, "first");
+    check_u64(result.made, 1, "parts of worker 0");
+    part.worker = UINT64_MAX / result.count * 3 + UINT64_MAX % result.count * 3 / result.count;
+    check_ok(shared_run(&p, &part, NULL, &result, &error), &error, "of part 3");
+    check_u64(result.made, 1, "parts of the worker of part 3");
+    shared_work_end(&p);
+}
+
+/* ---- what is lost --------------------------------------------------------------------------- */
+
+/* Without a plan its logs speak of files that are made anew. */
+static void test_plan_is_lost(void **state)
+{
+    shared_work p = work_new(several, TYPES);
+    losses expected = run_alone(&p);
+    path_text plan = path_join(p.parts.text, "plan");
+    path_text maker = path_join(p.parts.text, "maker");
+
+    (void)state;
+    shared_run_well(&p, 0, 1, "first");
+    check(unlink(plan.text) == 0, "no plan");
+    shared_age(maker.text);
+    shared_run_well(&p, 0, 2, "half");
+    shared_run_well(&p, 1, 2, "the rest");
+    check_result(&p, &expected, "again");
+    shared_work_end(&p);
+}
+
+/* What a commit records does not count for the next plan, and a clean that was interrupted is finished. */
+static void test_clean_was_interrupted(void **state)
+{
+    shared_work p = work_new(several, 1);
+    losses expected = run_alone(&p);
+    path_text plan = path_join(p.parts.text, "plan");
+    path_text maker = path_join(p.parts.text, "maker");
+    gufo_error error = no_error();
+    uint64_t missing;
+    bool done;
+
+    (void)state;
+    for (unsigned again = 0; again < 2; again++) {
+        shared_run_well(&p, 0, 1, "first");
+        check_ok(shared_commit(&p, &missing, &error), &error, "commit");
+        check(unlink(plan.text) == 0, "no plan");
+        check(shared_commit(&p, &missing, &error) == GUFO_E_NOT_FOUND, "without a plan");
+        if (again == 0) {
+            check_ok(gufo_plan_clean(p.out[0].text, &done, &error), &error, "clean");
+            check(done && !file_exists(p.parts.text), "not clean");
+        }
+        check(unlink(p.out[0].text) == 0, "no output");
+    }
+    shared_age(maker.text);
+    shared_run_well(&p, 0, 1, "again");
+    check_result(&p, &expected, "again");
+    shared_work_end(&p);
+}
+
+/* A part is complete only with the results of all its units, whoever has made them. */
+static void test_results_are_lost(void **state)
+{
+    static const char *const names[] = {"0.log", "0.2.log", "0.3.log"};
+    shared_work p = work_new(several, 1);
+    losses expected = run_alone(&p);
+    path_text log = path_join(p.parts.text, names[0]);
+    stopper s = {.stop_at = 2};
+    const gufo_run run = {.threads = 1, .progress = stop, .progress_context = &s};
+    const gufo_part part = {.workers = 1};
+    gufo_error error = no_error();
+    uint64_t missing;
+
+    (void)state;
+    check_status(shared_run(&p, &part, &run, NULL, &error), GUFO_E_STOPPED, &error, "stopped");
+    shared_run_well(&p, 0, 1, "the rest");
+    check(file_exists(path_join(p.parts.text, names[1]).text), "the part was not begun twice");
+    check(truncate(log.text, 60) == 0, "truncate");
+    check_ok(shared_commit(&p, &missing, &error), &error, "without results");
+    check_u64(missing, 1, "missing");
+    shared_run_well(&p, 0, 1, "again");
+    check(file_exists(path_join(p.parts.text, names[2]).text), "the part was not made again");
+    check_result(&p, &expected, "again");
+    shared_work_end(&p);
+}
+
+/* A run of the whole job that was interrupted leaves .part files of its own. */
+static void test_run_in_between(void **state)
+{
+    shared_work p = work_new(several, 1);
+    path_text record = folder_path(&p.f, "0.gguf.part.journal");
+    gufo_error error = no_error();
+    uint64_t missing;
+
+    (void)state;
+    shared_run_well(&p, 0, 1, "all");
+    write_file(record.text, "GUFO-JOB", 8);
+    check_status(shared_commit(&p, &missing, &error), GUFO_E_EXISTS, &error, "a journal");
+    check(!file_exists(p.out[0].text), "named");
+    shared_work_end(&p);
 }
 
 /* ---- refused -------------------------------------------------------------------------------- */
 
-static void expect_refused(place *p, const char *words)
+static void expect_refused(shared_work *p, const char *words)
 {
     const gufo_part part = {.worker = 1, .workers = 2};
     gufo_error error = no_error();
     uint64_t missing;
 
-    check(work_on(p, &part, NULL, NULL, &error) == GUFO_E_ARGUMENT, "%s", words);
+    check(shared_run(p, &part, NULL, NULL, &error) == GUFO_E_ARGUMENT, "%s", words);
     check(strstr(error.message, words) != NULL, "%s, not %s", error.message, words);
     error = no_error();
-    check(commit(p, NULL, &missing, &error) == GUFO_E_ARGUMENT, "%s", words);
+    check(shared_commit(p, &missing, &error) == GUFO_E_ARGUMENT, "%s", words);
     check(strstr(error.message, words) != NULL, "%s, not %s", error.message, words);
 }
 
 static void test_other_work(void **state)
 {
-    place p = place_new(several, TYPES);
+    shared_work p = work_new(several, TYPES);
     test_model other = model_of(add_other_metadata), same = model_of(add_metadata);
     uint8_t *bytes;
     size_t len;
 
     (void)state;
-    work_well(&p, 0, 2, "first");
+    shared_run_well(&p, 0, 2, "first");
     p.targets[1] = quantize_to("Q5_0").recipe.target;
     expect_refused(&p, "general.file_type");
     p.targets[1] = quantize_to(several[1]).recipe.target;
@@ -339,67 +339,62 @@ static void test_other_work(void **state)
     free(bytes);
     expect_refused(&p, "the data of input \"in.gguf\"");
     write_model(p.in.text, &same);
-    work_well(&p, 1, 2, "second, of a file that was written again");
-    place_end(&p);
+    shared_run_well(&p, 1, 2, "second, of a file that was written again");
+    shared_work_end(&p);
 }
 
 static void test_in_the_way(void **state)
 {
     const gufo_part part = {.workers = 1};
-    place p = place_new(several, 1);
+    shared_work p = work_new(several, 1);
     gufo_error error = no_error();
     path_text left = folder_path(&p.f, "0.gguf.part");
 
     (void)state;
     write_file(p.out[0].text, "old", 3);
-    check(work_on(&p, &part, NULL, NULL, &error) == GUFO_E_EXISTS, "an output");
+    check(shared_run(&p, &part, NULL, NULL, &error) == GUFO_E_EXISTS, "an output");
     check(!file_exists(p.parts.text), "a refused worker left a folder");
     check(unlink(p.out[0].text) == 0, "unlink");
     write_file(left.text, "left", 4);
-    check(work_on(&p, &part, NULL, NULL, &error) == GUFO_E_EXISTS, "a part file");
+    check(shared_run(&p, &part, NULL, NULL, &error) == GUFO_E_EXISTS, "a part file");
     check_file(left.text, "left", 4, "a part file");
     check(unlink(left.text) == 0, "unlink");
     check(symlink(p.f.path, p.parts.text) == 0, "symlink");
-    check(work_on(&p, &part, NULL, NULL, &error) == GUFO_E_ARGUMENT, "a link");
+    check(shared_run(&p, &part, NULL, NULL, &error) == GUFO_E_ARGUMENT, "a link");
     check(unlink(p.parts.text) == 0, "unlink");
     check(mkdir(p.parts.text, 0777) == 0 && chmod(p.parts.text, 0777) == 0, "mkdir");
-    check(work_on(&p, &part, NULL, NULL, &error) == GUFO_E_ARGUMENT, "a folder for all");
-    place_end(&p);
+    check(shared_run(&p, &part, NULL, NULL, &error) == GUFO_E_ARGUMENT, "a folder for all");
+    check(chmod(p.parts.text, 0755) == 0, "chmod");
+    write_file(p.out[0].text, "old", 3);
+    check(shared_run(&p, &part, NULL, NULL, &error) == GUFO_E_EXISTS, "an output and a folder");
+    shared_work_end(&p);
 }
 
 static void test_arguments(void **state)
 {
     const gufo_part outside = {.worker = 2, .workers = 2}, none = {0};
-    place p = place_new(several, 1);
+    shared_work p = work_new(several, 1);
     gufo_error error = no_error();
 
     (void)state;
-    check(work_on(&p, &outside, NULL, NULL, &error) == GUFO_E_RANGE, "worker 2 of 2");
-    check(work_on(&p, &none, NULL, NULL, &error) == GUFO_E_RANGE, "worker 0 of 0");
-    check(work_on(&p, NULL, NULL, NULL, &error) == GUFO_E_ARGUMENT, "no part");
-    place_end(&p);
+    check(shared_run(&p, &outside, NULL, NULL, &error) == GUFO_E_RANGE, "worker 2 of 2");
+    check(shared_run(&p, &none, NULL, NULL, &error) == GUFO_E_RANGE, "worker 0 of 0");
+    check(shared_run(&p, NULL, NULL, NULL, &error) == GUFO_E_ARGUMENT, "no part");
+    shared_work_end(&p);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------- */
 
-/* Silence is told by the time of the log. */
-static void age(const char *path)
-{
-    const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-
-    check(utimensat(AT_FDCWD, path, times, 0) == 0, "%s", path);
-}
-
 static void test_states(void **state)
 {
-    place p = place_new(several, 1);
+    shared_work p = work_new(several, 1);
     gufo_error error = no_error();
     gufo_part_info info;
     gufo_plan *plan;
     path_text log;
 
     (void)state;
-    work_well(&p, 0, 2, "half");
+    shared_run_well(&p, 0, 2, "half");
     plan = gufo_plan_open(p.out[0].text, &error);
     check(plan != NULL, "%s", error.message);
     check_ok(gufo_plan_look(plan, p.out[0].text, &error), &error, "look");
@@ -414,25 +409,25 @@ static void test_states(void **state)
     write_file(log.text, "", 0);
     check_ok(gufo_plan_look(plan, p.out[0].text, &error), &error, "look");
     check(gufo_plan_part_at(plan, 0, &info) && info.state == GUFO_PART_RUNNING, "begun");
-    age(log.text);
+    shared_age(log.text);
     check_ok(gufo_plan_look(plan, p.out[0].text, &error), &error, "look");
     check(gufo_plan_part_at(plan, 0, &info) && info.state == GUFO_PART_SILENT && info.silent >= 120,
           "silent");
     gufo_plan_free(plan);
-    place_end(&p);
+    shared_work_end(&p);
 }
 
 /* A log that was cut short anywhere, or damaged, says less, never something wrong. */
 static void test_cut_logs(void **state)
 {
-    place p = place_new(several, 1);
+    shared_work p = work_new(several, 1);
     losses expected = run_alone(&p);
     path_text log = path_join(p.parts.text, "0.log");
     uint8_t *bytes;
     size_t len;
 
     (void)state;
-    work_well(&p, 0, 1, "all");
+    shared_run_well(&p, 0, 1, "all");
     bytes = read_file(log.text, &len);
     check(bytes != NULL, "no log");
     for (size_t at = 0; at < len; at += 37) {
@@ -441,15 +436,15 @@ static void test_cut_logs(void **state)
         uint64_t missing;
 
         write_file(log.text, bytes, at);
-        check_ok(commit(&p, NULL, &missing, &error), &error, "%zu bytes", at);
+        check_ok(shared_commit(&p, &missing, &error), &error, "%zu bytes", at);
         check(missing == 1, "%zu bytes: %" PRIu64 " missing", at, missing);
-        work_well(&p, 0, 1, "again");
+        shared_run_well(&p, 0, 1, "again");
         if (at + 37 < len)
             check(unlink(second.text) == 0, "%zu bytes: no second log", at);
     }
     free(bytes);
     check_result(&p, &expected, "cut");
-    place_end(&p);
+    shared_work_end(&p);
 }
 
 static void test_text(void **state)
@@ -458,10 +453,10 @@ static void test_text(void **state)
     static const gufo_plan_note notes[] = {{.name = "checkpoint", .text = "na me"}};
     const gufo_plan_options options = {
         .command = command, .command_count = 3, .notes = notes, .note_count = 1};
-    place p = place_new(several, TYPES);
-    worker w = worker_new(&p);
-    const gufo_job_options outputs = outputs_of(&p, p.out);
+    shared_work p = work_new(several, TYPES);
     gufo_error error = no_error();
+    worker w = worker_new(&p, &error);
+    const gufo_job_options outputs = shared_outputs(&p, p.out);
     gufo_text text = {0};
     gufo_plan *plan = gufo_plan_of_job(gufo_quantizer_job(w.q), &outputs, 5, &options, &error);
 
@@ -484,17 +479,27 @@ static void test_text(void **state)
     gufo_text_free(&text);
     gufo_plan_free(plan);
     worker_end(&w);
-    place_end(&p);
+    shared_work_end(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),     cmocka_unit_test(test_next),
-        cmocka_unit_test(test_stopped),    cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_other_work), cmocka_unit_test(test_in_the_way),
-        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_states),
-        cmocka_unit_test(test_cut_logs),   cmocka_unit_test(test_text),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_next),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_other_work),
+        cmocka_unit_test(test_in_the_way),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_cut_logs),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_many_workers),
+        cmocka_unit_test(test_plan_is_lost),
+        cmocka_unit_test(test_clean_was_interrupted),
+        cmocka_unit_test(test_results_are_lost),
+        cmocka_unit_test(test_run_in_between),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -516,26 +516,31 @@ gufo_status output_sync_folders(const output *files, size_t count, size_t *faile
     return status;
 }
 
-/* Gives the temporary file the target's name, which must not exist.  It might have appeared
- * meanwhile: link() notices that, rename() would not. */
-static gufo_status take_new_name(const output *o, gufo_error *error)
+/* The name might have appeared meanwhile: link() notices that, rename() would not. */
+gufo_status output_give_new_name(const char *file, const char *name, gufo_error *error)
 {
     struct stat info;
-    int failure = disk_link(o->temporary, o->target) == 0 ? 0 : errno;
+    int failure = disk_link(file, name) == 0 ? 0 : errno;
 
-    if (failure == 0) {
-        if (o->keep) /* at no moment may hours of work be without a name */
-            (void)output_sync_folder(o, NULL);
-        (void)disk_unlink(o->temporary);
-        return GUFO_OK;
-    }
-    if (links_unsupported(failure) && lstat(o->target, &info) != 0 && errno == ENOENT)
-        failure = disk_rename(o->temporary, o->target) == 0 ? 0 : errno;
+    if (links_unsupported(failure) && lstat(name, &info) != 0 && errno == ENOENT)
+        failure = disk_rename(file, name) == 0 ? 0 : errno;
     else if (links_unsupported(failure))
         failure = EEXIST;
     if (failure == EEXIST)
         return refuse(error, GUFO_E_EXISTS, "target exists already");
     return failure == 0 ? GUFO_OK : fail_io(error, failure, "cannot name the target");
+}
+
+static gufo_status take_new_name(const output *o, gufo_error *error)
+{
+    gufo_status status = output_give_new_name(o->temporary, o->target, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (o->keep) /* at no moment may hours of work be without a name */
+        (void)output_sync_folder(o, NULL);
+    (void)disk_unlink(o->temporary);
+    return GUFO_OK;
 }
 
 gufo_status output_take_name(const output *o, gufo_error *error)

@@ -66,6 +66,8 @@ gufo_status output_commit(output *output, gufo_error *error);
 /* The steps of a commit, for commit.h: names a file that was closed; syncs; frees what an output
  * holds. */
 gufo_status output_take_name(const output *output, gufo_error *error);
+/* Gives a file another name, which must not exist (GUFO_E_EXISTS); its old name may stay beside it. */
+gufo_status output_give_new_name(const char *file, const char *name, gufo_error *error);
 /* Waits until the names in the targets' folders are on disk: usually there is one folder, and only symlinks
  * lead to others.  File systems that cannot sync folders are not failures, and neither is a folder that we
  * may write to but not read.  *failed is set where it fails. */

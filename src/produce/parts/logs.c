@@ -1,6 +1,7 @@
 /* Logs of parts; logs.h draws their bytes. */
 #include "produce/parts/logs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -133,13 +134,13 @@ static gufo_status write_records(part_log *log, bool sync, gufo_error *error)
     gufo_status status =
         output_write_at(log->fd, log->end, log->records.data, log->records.len, &reason);
 
-    if (status != GUFO_OK)
-        status = fail_io(error, reason.system, "cannot write the log");
+    if (status != GUFO_OK) /* the next call writes them again, at the same place */
+        return fail_log(log->path, fail_io(error, reason.system, "cannot write the log"), error);
     log->end += log->records.len;
     log->records.len = 0;
-    if (status == GUFO_OK && sync && disk_sync_data(log->fd) != 0)
-        status = fail_io(error, errno, "cannot sync the log");
-    return fail_log(log->path, status, error);
+    if (sync && disk_sync_data(log->fd) != 0)
+        return fail_log(log->path, fail_io(error, errno, "cannot sync the log"), error);
+    return GUFO_OK;
 }
 
 static gufo_status append(part_log *log, const record *r, const void *content, bool sync,
@@ -313,6 +314,18 @@ static bool is_of_units(const reading *r, const record *of)
            checked_add(of->first, of->count, &end);
 }
 
+/* Other records than those that we write say nothing. */
+static void take_end(reading *r, const record *of)
+{
+    static const gufo_part_state ends[] = {GUFO_PART_WAITING, GUFO_PART_FAILED, GUFO_PART_COMPLETE};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (of->kind == (uint64_t)RECORD_ENDED + (uint64_t)ends[i])
+            r->out->state = ends[i];
+    if (r->out->state == GUFO_PART_FAILED)
+        keep_text(r, of, r->out->reason);
+}
+
 static gufo_status take(reading *r, const record *of, gufo_error *error)
 {
     part_logs *out = r->out;
@@ -329,10 +342,8 @@ static gufo_status take(reading *r, const record *of, gufo_error *error)
                       "a record of the log has another size than its units");
     if (of->kind == RECORD_UNITS)
         r->visit(r->context, of->first, of->count, r->with_results ? r->content.data : NULL);
-    if (of->kind >= RECORD_ENDED) {
-        out->state = (gufo_part_state)(of->kind - RECORD_ENDED);
-        keep_text(r, of, out->reason);
-    }
+    if (of->kind > RECORD_BEAT)
+        take_end(r, of);
     return GUFO_OK;
 }
 
@@ -413,9 +424,59 @@ gufo_status logs_read(const logs *of, uint64_t part, bool with_results, log_visi
         mem_free(of->allocator, path);
         out->attempts++;
         complete = complete || out->state == GUFO_PART_COMPLETE;
-        if (complete)
+        if (complete) {
             out->state = GUFO_PART_COMPLETE;
+            out->reason[0] = '\0';
+        }
     }
     buffer_free(&r.content);
+    return status;
+}
+
+/* ---- removing ------------------------------------------------------------------------------- */
+
+/* Whether a name in the folder is of a log, N.log or N.M.log, or of what begins with a point for a moment. */
+static bool is_left_by_workers(const char *name)
+{
+    static const char *const beginnings[] = {".clock-", ".maker-", ".plan-"};
+    gufo_str text = gufo_str_of(name);
+    size_t at = str_digits(text, 0);
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (str_begins(text, beginnings[i]))
+            return true;
+    if (at == 0)
+        return false;
+    if (name[at] == '.' && is_digit(name[at + 1]))
+        at = str_digits(text, at + 1) + at + 1;
+    return strcmp(name + at, ".log") == 0;
+}
+
+gufo_status logs_remove_file(const logs *of, const char *name, gufo_error *error)
+{
+    char *path = logs_path(of, name);
+    gufo_status status = GUFO_OK;
+
+    if (path == NULL)
+        return fail_memory(error);
+    if (disk_unlink(path) != 0 && errno != ENOENT)
+        status = fail_log(path, fail_io(error, errno, "cannot remove it"), error);
+    mem_free(of->allocator, path);
+    return status;
+}
+
+gufo_status logs_remove(const logs *of, gufo_error *error)
+{
+    DIR *folder = opendir(of->folder);
+    gufo_status status = GUFO_OK;
+    const struct dirent *entry;
+
+    if (folder == NULL)
+        return fail_log(of->folder, fail_io(error, errno, "cannot list the folder of parts"),
+                        error);
+    while (status == GUFO_OK && (entry = readdir(folder)) != NULL)
+        if (is_left_by_workers(entry->d_name))
+            status = logs_remove_file(of, entry->d_name, error);
+    (void)closedir(folder);
     return status;
 }

@@ -58,7 +58,8 @@ typedef struct part_logs {
     gufo_part_state state; /* running, until the time is compared */
     unsigned attempts;     /* logs */
     struct timespec changed;
-    char worker[LOG_TEXT], reason[LOG_TEXT]; /* of the last one */
+    char worker[LOG_TEXT],
+        reason[LOG_TEXT]; /* of the last one; the reason is that of a failed one */
 } part_logs;
 
 /* Units [first, first + count) are done; `results` are theirs, NULL if they were not asked for, or if the part has
@@ -71,6 +72,11 @@ gufo_status logs_read(const logs *of, uint64_t part, bool with_results, log_visi
 
 /* The time of the file system: that of a file which is made and removed; of this machine where none can be made. */
 struct timespec logs_now(const logs *of);
+
+/* Removes the logs of all parts, and what workers that were killed have left beside them. */
+gufo_status logs_remove(const logs *of, gufo_error *error);
+/* Removes a file of the folder, which may be gone already. */
+gufo_status logs_remove_file(const logs *of, const char *name, gufo_error *error);
 
 /* PATH/NAME, which the caller frees; NULL without memory. */
 char *logs_path(const logs *of, const char *name);

@@ -6,12 +6,11 @@
  *     plan             linked from another name when all that it speaks of is there
  *
  * A maker that is gone is replaced when nothing has come of it for long: whoever renames `maker` away is the next one.
- * Should the old one come back, the plan that appears first is that of both: its files have the same names and sizes. */
+ * Should the old one come back, it sees that `maker` is not its own any more, and touches nothing. */
 #include "produce/parts/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,14 +26,32 @@
 
 enum { OWN_NAME = 48 };
 
-/* Between two looks for a plan that another worker makes. */
-#define WAIT_NANOSECONDS 20000000L
+/* Between two looks for a plan that another worker makes: at first, and at most. */
+#define SHORTEST_WAIT 0.02
+#define LONGEST_WAIT 1.0
+
+typedef struct maker {
+    gufo_job *job;
+    const gufo_job_options *outputs;
+    const gufo_run *run;
+    const gufo_plan *here; /* the plan that it writes */
+    logs of;
+    char *plan, *path; /* OUT.parts/plan, and OUT.parts/maker */
+    int fd;            /* of `maker`, as long as this worker is the one; -1: it is not */
+} maker;
 
 static gufo_status fail_beside(const char *path, gufo_status status, gufo_error *error)
 {
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_JOURNAL, 0, path);
     return status;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0;
 }
 
 /* ---- one maker ------------------------------------------------------------------------------ */
@@ -46,38 +63,90 @@ static gufo_status make_folder(const char *folder, gufo_error *error)
     return plan_folder_check(folder, error);
 }
 
-/* Whether this process has made a file of that name. */
-static gufo_status create_alone(const char *path, bool *alone, gufo_error *error)
+/* Becomes the maker, unless another worker is; a worker that was refused may have removed the empty folder. */
+static gufo_status try_to_become(maker *m, gufo_error *error)
 {
-    int fd = disk_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-
-    *alone = fd >= 0;
-    if (fd < 0 && errno != EEXIST)
-        return fail_beside(path, fail_io(error, errno, "cannot create"), error);
-    if (fd >= 0)
-        (void)close(fd);
+    m->fd = disk_open(m->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (m->fd < 0 && errno != EEXIST && errno != ENOENT)
+        return fail_beside(m->path, fail_io(error, errno, "cannot create it"), error);
     return GUFO_OK;
 }
 
-/* Removes the name of a maker from which nothing has come for long: one process alone succeeds. */
-static void remove_silent(const logs *of, const char *maker)
+/* The number of the file is not given to another one while it is open. */
+static bool is_still_maker(const maker *m)
 {
-    struct timespec now = logs_now(of);
-    struct stat info, moved;
+    struct stat own, named;
+
+    return fstat(m->fd, &own) == 0 && lstat(m->path, &named) == 0 && own.st_dev == named.st_dev &&
+           own.st_ino == named.st_ino;
+}
+
+/* `maker` stays behind a plan, and goes with what has failed. */
+static void leave(maker *m, bool failed)
+{
+    if (failed && is_still_maker(m))
+        (void)disk_unlink(m->path);
+    (void)close(m->fd);
+    m->fd = -1;
+}
+
+/* Removes the name of a maker from which nothing has come for long: one process alone succeeds. */
+static void remove_silent(const maker *m, const struct stat *seen)
+{
+    struct stat moved;
     char name[OWN_NAME];
     char *aside;
 
-    if (lstat(maker, &info) != 0 || now.tv_sec - info.st_mtim.tv_sec < SILENCE_SECONDS)
-        return;
     (void)snprintf(name, sizeof name, ".maker-%016" PRIx64, hash_key_new().k0);
-    aside = logs_path(of, name);
-    if (aside != NULL && disk_rename(maker, aside) == 0) {
+    aside = logs_path(&m->of, name);
+    if (aside != NULL && disk_rename(m->path, aside) == 0) {
         /* Another process was quicker, and this is its name. */
-        if (lstat(aside, &moved) == 0 && moved.st_ino != info.st_ino)
-            (void)disk_link(aside, maker);
+        if (lstat(aside, &moved) == 0 &&
+            (moved.st_ino != seen->st_ino || moved.st_mtim.tv_sec != seen->st_mtim.tv_sec))
+            (void)disk_link(aside, m->path);
         (void)disk_unlink(aside);
     }
-    mem_free(of->allocator, aside);
+    mem_free(m->of.allocator, aside);
+}
+
+/* Seconds until the maker counts as gone; now it is removed. */
+static double patience_with(const maker *m)
+{
+    struct timespec now = logs_now(&m->of);
+    struct stat info;
+    double silence = 0;
+
+    if (lstat(m->path, &info) == 0)
+        silence = plan_silence(&info.st_mtim, &now);
+    if (silence >= SILENCE_SECONDS)
+        remove_silent(m, &info);
+    return SILENCE_SECONDS - silence;
+}
+
+static void sleep_for(double seconds)
+{
+    const struct timespec time = {.tv_sec = (time_t)seconds,
+                                  .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+
+    (void)nanosleep(&time, NULL);
+}
+
+/* Until the plan is there, or no worker makes it any more. */
+static gufo_status wait_for_plan(const maker *m, gufo_error *error)
+{
+    gufo_status status = run_progress(m->run, 0, m->job->total, error);
+    double patience = 0;
+
+    for (double pause = SHORTEST_WAIT;
+         status == GUFO_OK && !is_there(m->plan) && is_there(m->path);) {
+        if (patience <= 0)
+            patience = patience_with(m);
+        sleep_for(pause);
+        patience -= pause;
+        pause = pause < LONGEST_WAIT / 2 ? 2 * pause : LONGEST_WAIT;
+        status = run_progress(m->run, 0, m->job->total, error);
+    }
+    return status;
 }
 
 /* ---- the files ------------------------------------------------------------------------------ */
@@ -97,92 +166,134 @@ static gufo_status write_plan(const char *path, const gufo_plan *plan, gufo_erro
     return status;
 }
 
-/* The plan gets its name when it is whole and on disk: others never see half of one.  *ours is false if another process
- * was quicker. */
-static gufo_status publish(const logs *of, const gufo_plan *plan, bool *ours, gufo_error *error)
+/* A plan that is there already, of a worker that was quicker, stays. */
+static gufo_status name_plan(const char *own, const char *path, gufo_error *error)
+{
+    gufo_status status = output_give_new_name(own, path, error);
+
+    return status == GUFO_E_EXISTS ? GUFO_OK : status;
+}
+
+/* The plan gets its name when it is whole and on disk: others never see half of one. */
+static gufo_status publish(const maker *m, gufo_error *error)
 {
     char name[OWN_NAME];
-    char *own, *path = logs_path(of, PLAN_NAME);
-    gufo_status status = GUFO_OK;
+    gufo_status status;
+    char *own;
     bool opened;
 
     (void)snprintf(name, sizeof name, ".plan-%016" PRIx64, hash_key_new().k0);
-    own = logs_path(of, name);
-    if (own == NULL || path == NULL)
-        status = fail_memory(error);
+    own = logs_path(&m->of, name);
+    if (own == NULL)
+        return fail_memory(error);
+    status = write_plan(own, m->here, error);
     if (status == GUFO_OK)
-        status = write_plan(own, plan, error);
-    *ours = status == GUFO_OK && disk_link(own, path) == 0;
-    if (status == GUFO_OK && !*ours && errno != EEXIST)
-        status = fail_io(error, errno, "cannot name the plan");
-    if (status == GUFO_OK) {
-        (void)folder_sync(path, &opened, NULL);
-    }
-    if (own != NULL)
-        (void)disk_unlink(own);
-    status = fail_beside(path, status, error);
-    mem_free(of->allocator, own);
-    mem_free(of->allocator, path);
-    return status;
+        status = name_plan(own, m->plan, error);
+    if (status == GUFO_OK)
+        (void)folder_sync(m->plan, &opened, NULL);
+    (void)disk_unlink(own);
+    mem_free(m->of.allocator, own);
+    return fail_beside(m->plan, status, error);
 }
 
-static gufo_status make_all(const logs *of, gufo_job *job, const gufo_job_options *outputs,
-                            const gufo_plan *here, gufo_error *error)
+/* Removes what speaks of files that are made anew: logs without a plan, the record of a commit, .part files. */
+static gufo_status remove_left(const maker *m, targets *t, gufo_error *error)
 {
-    targets t;
-    bool ours;
-    gufo_status status = targets_find_new(&t, job, outputs, true, error);
+    char *record = logs_path(&m->of, PLAN_COMMIT);
+    gufo_status status = record != NULL ? GUFO_OK : fail_memory(error);
 
     if (status == GUFO_OK)
-        status = targets_remove_left(&t, error);
+        status = logs_remove(&m->of, error);
+    if (status == GUFO_OK)
+        status = fail_beside(record, journal_remove(record, error), error);
+    mem_free(m->of.allocator, record);
+    return status == GUFO_OK ? targets_remove_left(t, error) : status;
+}
+
+/* A .part file whose folder of parts was lost with the power would be anybody's. */
+static gufo_status sync_name(const char *folder, gufo_error *error)
+{
+    bool opened;
+    gufo_status status = folder_sync(folder, &opened, error);
+
+    return opened ? fail_beside(folder, status, error) : GUFO_OK;
+}
+
+/* Nothing is removed once another worker is the maker: what is there is its own. */
+static gufo_status make_all(const maker *m, gufo_error *error)
+{
+    targets t;
+    gufo_status status = targets_find_new(&t, m->job, m->outputs, true, error);
+
+    if (status == GUFO_OK)
+        status = sync_name(m->of.folder, error);
+    if (status == GUFO_OK && is_still_maker(m))
+        status = remove_left(m, &t, error);
     if (status == GUFO_OK)
         status = targets_reserve(&t, error);
     if (status == GUFO_OK)
         status = targets_sync_folders(&t, error);
-    if (status == GUFO_OK)
-        status = publish(of, here, &ours, error);
-    targets_end(&t, status == GUFO_OK);
-    return status;
-}
-
-/* What would be refused is refused before anything is made. */
-static gufo_status check_new(gufo_job *job, const gufo_job_options *outputs, const char *folder,
-                             gufo_error *error)
-{
-    gufo_error reason;
-    struct stat info;
-    targets t;
-    gufo_status status = targets_find_new(&t, job, outputs, lstat(folder, &info) == 0, &reason);
-
-    targets_end(&t, true);
-    /* Another worker has begun meanwhile: what is in the way is what it has made. */
-    if (status == GUFO_E_EXISTS && lstat(folder, &info) == 0)
-        return check_new(job, outputs, folder, error);
-    return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
+    if (status == GUFO_OK && is_still_maker(m))
+        status = publish(m, error);
+    targets_end(&t, status == GUFO_OK || !is_still_maker(m));
+    return is_still_maker(m) ? status : GUFO_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Whether the worker is the maker; else the plan is there, or another worker makes it. */
-static gufo_status try_to_make(const logs *of, gufo_job *job, const gufo_job_options *outputs,
-                               const gufo_plan *here, gufo_error *error)
+/* What would be refused is refused before anything is made. */
+static gufo_status check_new(const maker *m, gufo_error *error)
 {
-    char *maker = logs_path(of, PLAN_MAKER);
-    bool alone = false;
-    gufo_status status = maker != NULL ? create_alone(maker, &alone, error) : fail_memory(error);
+    bool begun = is_there(m->of.folder);
+    gufo_error reason;
+    targets t;
+    gufo_status status = targets_find_new(&t, m->job, m->outputs, begun, &reason);
 
-    if (status == GUFO_OK && alone) {
-        status = make_all(of, job, outputs, here, error);
-        if (status != GUFO_OK)
-            (void)disk_unlink(maker);
-    } else if (status == GUFO_OK) {
-        const struct timespec a_while = {.tv_nsec = WAIT_NANOSECONDS};
+    targets_end(&t, true);
+    /* Another worker has begun meanwhile: what is in the way is what it has made. */
+    if (status == GUFO_E_EXISTS && !begun && is_there(m->of.folder))
+        return check_new(m, error);
+    return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
+}
 
-        remove_silent(of, maker);
-        (void)nanosleep(&a_while, NULL);
-    }
-    mem_free(of->allocator, maker);
+/* Afterwards the plan is there, or another try is worth it. */
+static gufo_status try_to_make(maker *m, gufo_error *error)
+{
+    gufo_status status = run_progress(m->run, 0, m->job->total, error);
+
+    if (status == GUFO_OK)
+        status = check_new(m, error);
+    if (status == GUFO_OK)
+        status = make_folder(m->of.folder, error);
+    if (status == GUFO_OK)
+        status = try_to_become(m, error);
+    if (status != GUFO_OK)
+        return status;
+    if (m->fd < 0)
+        return wait_for_plan(m, error);
+    status = make_all(m, error);
+    leave(m, status != GUFO_OK);
     return status;
+}
+
+static gufo_plan *make_plan(maker *m, gufo_error *error)
+{
+    gufo_status status = m->plan != NULL && m->path != NULL ? GUFO_OK : fail_memory(error);
+    gufo_plan *plan = NULL;
+
+    while (status == GUFO_OK && plan == NULL) {
+        gufo_error reason;
+
+        status = try_to_make(m, error);
+        if (status == GUFO_OK)
+            plan = gufo_plan_open(m->outputs->path, &reason);
+        if (status == GUFO_OK && plan == NULL && reason.code != GUFO_E_NOT_FOUND)
+            status = fail_as(error, &reason);
+    }
+    /* Nothing is left of a worker that was refused. */
+    if (plan == NULL)
+        (void)disk_remove_folder(m->of.folder);
+    return plan;
 }
 
 gufo_plan *maker_plan(gufo_job *job, const gufo_job_options *outputs, const gufo_plan *here,
@@ -190,30 +301,19 @@ gufo_plan *maker_plan(gufo_job *job, const gufo_job_options *outputs, const gufo
 {
     const gufo_allocator *a = &job->allocator;
     char *folder = plan_folder_path(outputs->path, a);
+    maker m = {.job = job, .outputs = outputs, .run = run, .here = here, .fd = -1};
     gufo_plan *plan = NULL;
-    gufo_status status = folder != NULL ? GUFO_OK : fail_memory(error);
-    logs of = plan_logs(here, folder);
-    gufo_error reason;
 
-    while (status == GUFO_OK && plan == NULL) {
-        plan = gufo_plan_open(outputs->path, &reason);
-        if (plan != NULL)
-            break;
-        if (reason.code != GUFO_E_NOT_FOUND) {
-            status = fail_as(error, &reason);
-            break;
-        }
-        status = run_progress(run, 0, job->total, error);
-        if (status == GUFO_OK)
-            status = check_new(job, outputs, folder, error);
-        if (status == GUFO_OK)
-            status = make_folder(folder, error);
-        if (status == GUFO_OK)
-            status = try_to_make(&of, job, outputs, here, error);
+    m.of = plan_logs(here, folder);
+    if (folder != NULL) {
+        m.plan = logs_path(&m.of, PLAN_NAME);
+        m.path = logs_path(&m.of, PLAN_MAKER);
+        plan = make_plan(&m, error);
+    } else {
+        (void)fail_memory(error);
     }
-    /* Nothing is left of a worker that was refused. */
-    if (plan == NULL && folder != NULL)
-        (void)disk_remove_folder(folder);
+    mem_free(a, m.plan);
+    mem_free(a, m.path);
     mem_free(a, folder);
     return plan;
 }

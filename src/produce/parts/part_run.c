@@ -101,42 +101,58 @@ static gufo_status end_part(part_making *m, gufo_status status, gufo_error *erro
     return status;
 }
 
-static gufo_status make_part(part_worker *w, uint64_t number, uint64_t from, unsigned attempt,
-                             bool *taken, gufo_error *error)
+/* What the plan says of a part decides which of its units are done. */
+static gufo_status check_part_of_plan(const part_making *m, gufo_error *error)
 {
-    part_making m = {.worker = w, .log.fd = -1};
-    gufo_status status = part_find(w->job, &w->cut, number, &m.part, error);
+    const plan_part *part = &m->worker->plan->parts[m->part.number];
+
+    return part->first_unit == m->part.first_unit && part->end_unit == m->part.end_unit
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT, "part %s of the plan is not that of this work",
+                        GROUPED(m->part.number));
+}
+
+static gufo_status make_found(part_making *m, uint64_t from, gufo_error *error)
+{
+    part_worker *w = m->worker;
+    gufo_status status = check_part_of_plan(m, error);
 
     if (status != GUFO_OK)
         return status;
-    status = log_create(&m.log, &w->logs, number, attempt, from, taken, error);
+    if (w->options->on_part != NULL)
+        w->options->on_part(w->options->part_context, m->part.number, w->plan->part_count);
+    status = targets_find_part(&m->targets, w->job, w->outputs, &m->part, error);
+    if (status == GUFO_OK)
+        status = make_units(m, from, error);
+    targets_end(&m->targets, true);
+    return status;
+}
+
+/* Units of a part from `from` on.  *taken: another worker has begun this attempt; nothing is done. */
+static gufo_status make_part(part_worker *w, uint64_t number, uint64_t from, unsigned attempt,
+                             bool *taken, gufo_error *error)
+{
+    part_making m = {.worker = w};
+    gufo_status status = log_create(&m.log, &w->logs, number, attempt, from, taken, error);
+
     if (status == GUFO_OK && !*taken) {
-        if (w->options->on_part != NULL)
-            w->options->on_part(w->options->part_context, number, w->plan->part_count);
-        status = targets_find_part(&m.targets, w->job, w->outputs, &m.part, error);
+        status = part_find(w->job, &w->cut, number, &m.part, error);
         if (status == GUFO_OK)
-            status = make_units(&m, from, error);
+            status = make_found(&m, from, error);
         status = end_part(&m, status, error);
-        targets_end(&m.targets, true);
         w->result->made += status == GUFO_OK;
+        part_free(&w->job->allocator, &m.part);
     }
     log_close(&m.log);
-    part_free(&w->job->allocator, &m.part);
     return status;
 }
 
 /* ---- which parts ---------------------------------------------------------------------------- */
 
-/* How far a part is: *from is the first unit that is not done. */
 static gufo_status look(const part_worker *w, uint64_t number, uint64_t *from, part_logs *found,
                         gufo_error *error)
 {
-    done_units units;
-    gufo_status status = plan_part_done(w->plan, &w->logs, number, &units, found, error);
-
-    *from = units.first + (status == GUFO_OK ? done_prefix(&units) : 0);
-    mem_free(w->logs.allocator, units.done);
-    return status;
+    return plan_part_look(w->plan, &w->logs, number, from, found, error);
 }
 
 /* A part of this worker's share: whatever others do, it is made, unless it is complete. */
@@ -158,12 +174,12 @@ static gufo_status make_own(part_worker *w, uint64_t number, gufo_error *error)
 
 static gufo_status make_share(part_worker *w, const gufo_part *part, gufo_error *error)
 {
-    uint64_t count = w->plan->part_count;
+    const uint64_t count = w->plan->part_count;
+    const uint64_t whole = part->workers / count, rest = part->workers % count;
     gufo_status status = GUFO_OK;
 
     for (uint64_t p = 0; p < count && status == GUFO_OK; p++)
-        /* p * workers / count without its overflow */
-        if (p / count * part->workers + p % count * part->workers / count == part->worker)
+        if (p * whole + p * rest / count == part->worker) /* p * workers / count, which overflows */
             status = make_own(w, p, error);
     return status;
 }
@@ -176,7 +192,7 @@ static bool is_left(const part_worker *w, const part_logs *found)
     if (found->state != GUFO_PART_RUNNING)
         return found->state != GUFO_PART_COMPLETE;
     now = logs_now(&w->logs);
-    return plan_silence(found, &now) >= SILENCE_SECONDS;
+    return plan_silence(&found->changed, &now) >= SILENCE_SECONDS;
 }
 
 /* First what nobody has begun, then what nobody works on any more; each part once. */
@@ -229,17 +245,31 @@ gufo_status parts_check_job(const gufo_job *job, const gufo_job_options *outputs
     return GUFO_OK;
 }
 
-static gufo_status find_plan(part_worker *w, const gufo_part *part, gufo_error *error)
+/* The plan of the first worker; where none is there, this worker makes it. */
+static gufo_plan *open_or_make(const part_worker *w, const gufo_part *part, gufo_error *error)
 {
     uint64_t workers = part->workers != 0 ? part->workers : 1;
-    gufo_plan *here = gufo_plan_of_job(w->job, w->outputs, workers, w->options, error);
-    gufo_status status = GUFO_E_MEMORY;
+    gufo_plan *here, *plan = gufo_plan_open(w->outputs->path, error);
 
-    if (here == NULL)
-        return error != NULL ? error->code : status;
-    w->plan = maker_plan(w->job, w->outputs, here, w->run, error);
-    status = w->plan != NULL ? gufo_plan_compare(w->plan, here, error) : error->code;
+    if (plan != NULL || error->code != GUFO_E_NOT_FOUND)
+        return plan;
+    here = gufo_plan_of_job(w->job, w->outputs, workers, w->options, error);
+    if (here != NULL)
+        plan = maker_plan(w->job, w->outputs, here, w->run, error);
     gufo_plan_free(here);
+    return plan;
+}
+
+static gufo_status find_plan(part_worker *w, const gufo_part *part, gufo_error *error)
+{
+    gufo_status status = plan_options_check(w->options, error);
+
+    if (status != GUFO_OK)
+        return status;
+    w->plan = open_or_make(w, part, error);
+    if (w->plan == NULL)
+        return error->code;
+    status = plan_check_job(w->plan, w->job, error);
     if (status != GUFO_OK)
         return status;
     w->folder = plan_folder_path(w->outputs->path, &w->job->allocator);

@@ -19,6 +19,11 @@ typedef struct plan_line {
     uint64_t numbers[MOST_FIELDS]; /* that they are; 0 for texts */
 } plan_line;
 
+static gufo_status fail_plan(gufo_error *error)
+{
+    return refuse(error, GUFO_E_MALFORMED, "it is not a plan, or was damaged");
+}
+
 typedef gufo_status take_line(gufo_plan *plan, const plan_line *line, gufo_error *error);
 
 /* A kind of line: its fields, 'n' a number and 't' a text, and what is done with it. */
@@ -92,14 +97,10 @@ static gufo_status take_number(gufo_plan *plan, const plan_line *line, gufo_erro
                       : *line->kind == 'u' ? &plan->unit_count
                                            : &plan->result_size;
 
-    (void)error;
+    if (plan->part_count > 0) /* they were compared with it */
+        return fail_plan(error);
     *place = line->numbers[0];
     return GUFO_OK;
-}
-
-static gufo_status fail_plan(gufo_error *error)
-{
-    return refuse(error, GUFO_E_MALFORMED, "it is not a plan, or was damaged");
 }
 
 static gufo_status take_part(gufo_plan *plan, const plan_line *line, gufo_error *error)
@@ -111,7 +112,7 @@ static gufo_status take_part(gufo_plan *plan, const plan_line *line, gufo_error 
     if (list == NULL)
         return fail_memory(error);
     plan->parts = list;
-    if (n[1] > n[2] || n[2] > plan->unit_count || n[0] > plan->unit_count ||
+    if (n[1] > n[2] || n[2] > plan->unit_count || n[0] > plan->unit_count || n[3] > INT64_MAX ||
         (plan->part_count > 0 && list[plan->part_count - 1].border > n[0]))
         return fail_plan(error);
     list[plan->part_count++] = (plan_part){n[0], n[1], n[2], n[3], (size_t)plan->range_count};
@@ -267,10 +268,11 @@ static gufo_status read_lines(gufo_plan *plan, gufo_error *error)
                        (plan->fields + at));
         status = read_line(plan, plan->fields + at, len, error);
     }
-    return status == GUFO_OK && (!plan->ended || plan->part_count == 0) ? fail_plan(error) : status;
+    return status == GUFO_OK && !plan->ended ? fail_plan(error) : status;
 }
 
-gufo_plan *plan_take_text(gufo_text *text, gufo_error *error)
+/* The plan, or identity, that a text is, which it takes over; also after a failure. */
+static gufo_plan *take_text(gufo_text *text, gufo_error *error)
 {
     const gufo_allocator *a = mem_allocator(text->allocator);
     gufo_plan *plan = mem_object(a, sizeof *plan, error);
@@ -294,16 +296,19 @@ gufo_plan *plan_take_text(gufo_text *text, gufo_error *error)
 gufo_plan *gufo_plan_read(const char *text, size_t size, gufo_error *error)
 {
     gufo_text own = {0};
+    gufo_plan *plan = NULL;
 
-    if (text == NULL) {
+    if (text == NULL)
         (void)refuse(error, GUFO_E_ARGUMENT, "the text of the plan is missing");
-        return NULL;
-    }
-    if (!text_add(&own, text, size)) {
+    else if (!text_add(&own, text, size))
         (void)fail_memory(error);
-        return NULL;
-    }
-    return plan_take_text(&own, error);
+    else
+        plan = take_text(&own, error);
+    if (plan == NULL || plan->part_count > 0)
+        return plan;
+    (void)fail_plan(error);
+    gufo_plan_free(plan);
+    return NULL;
 }
 
 gufo_status gufo_plan_write(const gufo_plan *plan, gufo_text *out, gufo_error *error)
@@ -453,10 +458,9 @@ bool gufo_plan_part_at(const gufo_plan *plan, uint64_t index, gufo_part_info *ou
         return true;
     out->state = state->state;
     out->units_done = state->units_done;
-    out->bytes_done = out->unit_count > 0
-                          ? (uint64_t)((double)part->bytes *
-                                       ((double)state->units_done / (double)out->unit_count))
-                          : 0;
+    if (out->unit_count > 0)
+        out->bytes_done =
+            (uint64_t)((double)part->bytes * ((double)state->units_done / (double)out->unit_count));
     out->silent = state->silent;
     out->worker = state->worker;
     out->reason = state->reason;
@@ -480,9 +484,27 @@ gufo_plan *gufo_plan_of_job(gufo_job *job, const gufo_job_options *outputs, uint
     if (status == GUFO_OK)
         status = plan_write_job(job, outputs, workers, given, &text, error);
     if (status == GUFO_OK)
-        return plan_take_text(&text, error);
+        return take_text(&text, error);
     gufo_text_free(&text);
     return NULL;
+}
+
+gufo_status plan_check_job(const gufo_plan *plan, gufo_job *job, gufo_error *error)
+{
+    static const gufo_plan_options none = {0};
+    gufo_text text = {.allocator = &job->allocator};
+    gufo_status status = plan_write_job(job, NULL, 0, &none, &text, error);
+    gufo_plan *here = NULL;
+
+    if (status == GUFO_OK) {
+        here = take_text(&text, error);
+        status = here != NULL ? gufo_plan_compare(plan, here, error) : GUFO_E_MEMORY;
+    }
+    if (status == GUFO_OK && plan->result_size != job->hooks.result_size)
+        status = fail_plan(error);
+    gufo_plan_free(here);
+    gufo_text_free(&text);
+    return status;
 }
 
 gufo_status plan_cut(const gufo_plan *plan, const gufo_job *job, job_cut *out, gufo_error *error)

@@ -47,11 +47,11 @@ struct gufo_plan {
     bool ended;
 };
 
-/* The text of the plan of a job whose pieces are there. */
+/* The text of the plan of a job whose pieces are there; or, without `outputs`, of its identity alone. */
 gufo_status plan_write_job(gufo_job *job, const gufo_job_options *outputs, uint64_t workers,
                            const gufo_plan_options *options, gufo_text *out, gufo_error *error);
-/* The plan that a text is, which it takes over; also after a failure. */
-gufo_plan *plan_take_text(gufo_text *text, gufo_error *error);
+/* GUFO_E_ARGUMENT for a plan of another job than this, whose pieces are there. */
+gufo_status plan_check_job(const gufo_plan *plan, gufo_job *job, gufo_error *error);
 /* Forgets what was found of its parts. */
 void plan_free_states(gufo_plan *plan);
 /* The end of the ranges of a part. */
@@ -65,6 +65,9 @@ gufo_status plan_options_check(const gufo_plan_options *options, gufo_error *err
 char *plan_folder_path(const char *path, const gufo_allocator *allocator);
 /* GUFO_E_NOT_FOUND without it; GUFO_E_ARGUMENT if others can write to it. */
 gufo_status plan_folder_check(const char *folder, gufo_error *error);
+/* Both; the caller frees the path, also after a failure. */
+gufo_status plan_folder_find(const char *path, const gufo_allocator *allocator, char **folder,
+                             gufo_error *error);
 /* The logs of a plan. */
 logs plan_logs(const gufo_plan *plan, const char *folder);
 
@@ -73,7 +76,8 @@ gufo_status plan_cut(const gufo_plan *plan, const gufo_job *job, job_cut *out, g
 
 /* ---- working ---------------------------------------------------------------------------------- */
 
-/* The plan beside the outputs; where none is there, `here` becomes it.  The caller frees it; NULL on failure. */
+/* Lets `here` be the plan beside the outputs, unless another worker is quicker.  The caller frees the one that is there; NULL
+ * on failure. */
 gufo_plan *maker_plan(gufo_job *job, const gufo_job_options *outputs, const gufo_plan *here,
                       const gufo_run *run, gufo_error *error);
 
@@ -81,21 +85,13 @@ gufo_plan *maker_plan(gufo_job *job, const gufo_job_options *outputs, const gufo
 gufo_status parts_check_job(const gufo_job *job, const gufo_job_options *outputs,
                             gufo_error *error);
 
-/* Units of a part that are done: a flag for each. */
-typedef struct done_units {
-    uint64_t first, count;
-    uint8_t *done;
-} done_units;
+/* What the logs of a part say; all its units before *next are done. */
+gufo_status plan_part_look(const gufo_plan *plan, const logs *of, uint64_t number, uint64_t *next,
+                           part_logs *found, gufo_error *error);
 
-/* Which units of a part its logs have, and what these say; `done` is the caller's. */
-gufo_status plan_part_done(const gufo_plan *plan, const logs *of, uint64_t number,
-                           done_units *units, part_logs *found, gufo_error *error);
-/* How many units from the first one on are done. */
-uint64_t done_prefix(const done_units *units);
-
-/* A log that has not changed for so long has no worker any more. */
+/* A file that has not changed for so long has no worker any more. */
 enum { SILENCE_SECONDS = 120 };
-double plan_silence(const part_logs *found, const struct timespec *now);
+double plan_silence(const struct timespec *changed, const struct timespec *now);
 
 #define PLAN_NAME "plan"
 #define PLAN_COMMIT "commit"

@@ -48,19 +48,27 @@ static void put(plan_writer *w, const char *bytes, size_t len)
     w->failed = w->failed || !text_add(w->out, bytes, len);
 }
 
+static bool is_plain(char c)
+{
+    uint8_t byte = (uint8_t)c;
+
+    return byte >= ' ' && byte != '\\' && byte != 0x7F;
+}
+
 static void put_field(plan_writer *w, gufo_str field)
 {
     put(w, "\t", w->out->len > 0 && w->out->data[w->out->len - 1] != '\n');
-    for (size_t i = 0; i < field.len; i++) {
-        uint8_t byte = (uint8_t)field.data[i];
+    for (size_t at = 0, len; at < field.len; at += len) {
         char code[] = "\\x00";
 
-        if (byte >= ' ' && byte != '\\' && byte != 0x7F) {
-            put(w, field.data + i, 1);
+        for (len = 0; at + len < field.len && is_plain(field.data[at + len]);)
+            len++;
+        put(w, field.data + at, len);
+        if (len > 0)
             continue;
-        }
-        (void)hex_put(code + 2, byte, false);
+        (void)hex_put(code + 2, (uint8_t)field.data[at], false);
         put(w, code, sizeof code - 1);
+        len = 1;
     }
 }
 
@@ -376,13 +384,13 @@ gufo_status plan_write_job(gufo_job *job, const gufo_job_options *outputs, uint6
 
     put_pair(&w, "plan", "1");
     status = put_identity(&w, job, error);
-    if (status == GUFO_OK) {
+    if (status == GUFO_OK && outputs != NULL) {
         put_command(&w, options);
         status = put_outputs(&w, job, outputs, error);
+        if (status == GUFO_OK)
+            status = put_cut(&w, job, workers,
+                             options->align != 0 ? options->align : CUT_USUAL_ALIGN, error);
     }
-    if (status == GUFO_OK)
-        status = put_cut(&w, job, workers, options->align != 0 ? options->align : CUT_USUAL_ALIGN,
-                         error);
     if (status == GUFO_OK && !w.failed) {
         uint64_t hash = xxh64_of((gufo_str){out->data + begin, out->len - begin});
 

@@ -50,6 +50,16 @@ gufo_status plan_folder_check(const char *folder, gufo_error *error)
     return status;
 }
 
+gufo_status plan_folder_find(const char *path, const gufo_allocator *allocator, char **folder,
+                             gufo_error *error)
+{
+    *folder = NULL;
+    if (path == NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "the path of the output is missing");
+    *folder = plan_folder_path(path, allocator);
+    return *folder != NULL ? plan_folder_check(*folder, error) : fail_memory(error);
+}
+
 logs plan_logs(const gufo_plan *plan, const char *folder)
 {
     return (logs){.folder = folder,
@@ -73,7 +83,7 @@ static gufo_status read_file(const char *path, gufo_text *out, gufo_error *error
         status = fail_io(error, errno, "cannot examine the plan");
     else if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size > MOST_TEXT)
         status = refuse(error, GUFO_E_MALFORMED, "it is not a plan");
-    else if (!text_reserve(out, (size_t)info.st_size))
+    else if (!text_reserve(out, (size_t)info.st_size + 1))
         status = fail_memory(error);
     else
         status = source_read_fd(fd, 0, out->data, (size_t)info.st_size, &got, error);
@@ -82,67 +92,65 @@ static gufo_status read_file(const char *path, gufo_text *out, gufo_error *error
     return status;
 }
 
-gufo_plan *gufo_plan_open(const char *path, gufo_error *error)
+static gufo_plan *read_plan(const char *folder, gufo_error *error)
 {
     const gufo_allocator *a = &default_allocator;
-    char *folder = plan_folder_path(path, a);
+    char *file = mem_join(a, gufo_str_of(folder), gufo_str_of("/" PLAN_NAME));
     gufo_text text = {0};
     gufo_plan *plan = NULL;
-    char *file = NULL;
-    gufo_status status = folder != NULL ? plan_folder_check(folder, error) : fail_memory(error);
+    gufo_status status = file != NULL ? read_file(file, &text, error) : fail_memory(error);
 
-    if (status == GUFO_OK) {
-        file = mem_join(a, gufo_str_of(folder), gufo_str_of("/" PLAN_NAME));
-        status = file != NULL ? read_file(file, &text, error) : fail_memory(error);
-    }
     if (status == GUFO_OK)
-        plan = plan_take_text(&text, error);
+        plan = gufo_plan_read(text.data, text.len, error);
     if (plan == NULL && file != NULL)
         fail_in(error, GUFO_FILE_JOURNAL, 0, file);
     gufo_text_free(&text);
     mem_free(a, file);
-    mem_free(a, folder);
+    return plan;
+}
+
+gufo_plan *gufo_plan_open(const char *path, gufo_error *error)
+{
+    gufo_plan *plan = NULL;
+    char *folder;
+
+    if (plan_folder_find(path, &default_allocator, &folder, error) == GUFO_OK)
+        plan = read_plan(folder, error);
+    mem_free(&default_allocator, folder);
     return plan;
 }
 
 /* ---- how far the parts are ------------------------------------------------------------------ */
 
+/* A worker begins where the logs before its own end, so each log goes on with what they say. */
 static void note_done(void *context, uint64_t first, uint64_t count, const uint8_t *results)
 {
-    done_units *units = context;
-    uint64_t begin = larger(first, units->first), end = units->first + units->count;
+    uint64_t *next = context;
 
     (void)results;
-    end = smaller(first + count, end);
-    if (begin < end)
-        memset(units->done + (begin - units->first), 1, (size_t)(end - begin));
+    if (first <= *next)
+        *next = larger(*next, first + count);
 }
 
-uint64_t done_prefix(const done_units *units)
-{
-    uint64_t count = 0;
-
-    while (count < units->count && units->done[count] != 0)
-        count++;
-    return count;
-}
-
-gufo_status plan_part_done(const gufo_plan *plan, const logs *of, uint64_t number,
-                           done_units *units, part_logs *found, gufo_error *error)
+gufo_status plan_part_look(const gufo_plan *plan, const logs *of, uint64_t number, uint64_t *next,
+                           part_logs *found, gufo_error *error)
 {
     const plan_part *part = &plan->parts[number];
+    gufo_status status;
 
-    *units = (done_units){.first = part->first_unit, .count = part->end_unit - part->first_unit};
-    units->done = mem_zero(of->allocator, (size_t)units->count + 1);
-    if (units->done == NULL)
-        return fail_memory(error);
-    return logs_read(of, number, false, note_done, units, found, error);
+    *next = part->first_unit;
+    status = logs_read(of, number, false, note_done, next, found, error);
+    *next = smaller(*next, part->end_unit);
+    /* A later worker has ended it, but what it went on from was lost with the power. */
+    if (found->state == GUFO_PART_COMPLETE && *next < part->end_unit)
+        found->state = GUFO_PART_WAITING;
+    return status;
 }
 
-double plan_silence(const part_logs *found, const struct timespec *now)
+double plan_silence(const struct timespec *changed, const struct timespec *now)
 {
-    double seconds = (double)(now->tv_sec - found->changed.tv_sec) +
-                     (double)(now->tv_nsec - found->changed.tv_nsec) / 1e9;
+    double seconds =
+        (double)(now->tv_sec - changed->tv_sec) + (double)(now->tv_nsec - changed->tv_nsec) / 1e9;
 
     return seconds > 0 ? seconds : 0;
 }
@@ -161,20 +169,19 @@ static gufo_status look_at_part(gufo_plan *plan, const logs *of, uint64_t number
                                 const struct timespec *now, gufo_error *error)
 {
     plan_state *state = &plan->states[number];
-    done_units units;
     part_logs found;
-    gufo_status status = plan_part_done(plan, of, number, &units, &found, error);
+    uint64_t next;
+    gufo_status status = plan_part_look(plan, of, number, &next, &found, error);
 
-    if (status == GUFO_OK) {
-        state->state = found.state;
-        state->units_done = done_prefix(&units);
-        state->silent = found.attempts > 0 ? plan_silence(&found, now) : 0;
-        if (found.state == GUFO_PART_RUNNING && state->silent >= SILENCE_SECONDS)
-            state->state = GUFO_PART_SILENT;
-        state->worker = kept_text(plan, found.worker, &status, error);
-        state->reason = kept_text(plan, found.reason, &status, error);
-    }
-    mem_free(of->allocator, units.done);
+    if (status != GUFO_OK)
+        return status;
+    state->state = found.state;
+    state->units_done = next - plan->parts[number].first_unit;
+    state->silent = found.attempts > 0 ? plan_silence(&found.changed, now) : 0;
+    if (found.state == GUFO_PART_RUNNING && state->silent >= SILENCE_SECONDS)
+        state->state = GUFO_PART_SILENT;
+    state->worker = kept_text(plan, found.worker, &status, error);
+    state->reason = kept_text(plan, found.reason, &status, error);
     return status;
 }
 
@@ -190,8 +197,8 @@ static void complete_outputs(gufo_plan *plan)
 
 gufo_status gufo_plan_look(gufo_plan *plan, const char *path, gufo_error *error)
 {
-    char *folder = plan_folder_path(path, &plan->allocator);
-    gufo_status status = folder != NULL ? plan_folder_check(folder, error) : fail_memory(error);
+    char *folder;
+    gufo_status status = plan_folder_find(path, &plan->allocator, &folder, error);
     struct timespec now;
     logs of;
 
@@ -199,7 +206,7 @@ gufo_status gufo_plan_look(gufo_plan *plan, const char *path, gufo_error *error)
     if (status == GUFO_OK) {
         of = plan_logs(plan, folder);
         now = logs_now(&of);
-        plan->states = mem_zero(&plan->allocator, (size_t)plan->part_count * sizeof(plan_state));
+        plan->states = mem_array(&plan->allocator, plan->part_count, sizeof *plan->states);
         if (plan->states == NULL)
             status = fail_memory(error);
     }

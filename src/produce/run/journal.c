@@ -198,6 +198,13 @@ static gufo_status remove_old(journal *j, gufo_error *error)
     return status;
 }
 
+gufo_status journal_remove(const char *path, gufo_error *error)
+{
+    journal j = {.fd = -1, .path = path};
+
+    return remove_old(&j, error);
+}
+
 gufo_status journal_refuse(gufo_error *error)
 {
     return refuse(error, GUFO_E_EXISTS, "an interrupted run has left this journal");

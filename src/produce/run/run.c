@@ -65,14 +65,20 @@ static gufo_status look(const gufo_job *job, const targets *t, bool *may, gufo_e
     return status;
 }
 
-/* A run that neither continues nor replaces an interrupted one fails at its journal. */
-static gufo_status check_nothing_left(const targets *t, bool may_continue, gufo_error *error)
+gufo_status targets_check_no_run(const targets *t, gufo_error *error)
 {
-    if (!has_journal(t) || may_continue || (t->flags & GUFO_JOB_REPLACE) != 0)
+    if (!has_journal(t))
         return GUFO_OK;
     (void)journal_refuse(error);
     fail_in(error, GUFO_FILE_JOURNAL, 0, t->journal);
     return GUFO_E_EXISTS;
+}
+
+/* A run that neither continues nor replaces an interrupted one fails at its journal. */
+static gufo_status check_nothing_left(const targets *t, bool may_continue, gufo_error *error)
+{
+    return may_continue || (t->flags & GUFO_JOB_REPLACE) != 0 ? GUFO_OK
+                                                              : targets_check_no_run(t, error);
 }
 
 gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options, gufo_error *error)
@@ -133,18 +139,10 @@ gufo_status targets_find_new(targets *t, gufo_job *job, const gufo_job_options *
 
 gufo_status targets_remove_left(targets *t, gufo_error *error)
 {
-    const journal_identity any = {0};
-    journal old;
-    gufo_status status = GUFO_OK;
+    gufo_status status = journal_remove(t->journal, error);
 
-    if (has_journal(t)) {
-        /* Not while another process works on it. */
-        status = journal_create(&old, t->journal, 0, &any, true, error);
-        if (status == GUFO_OK)
-            journal_close(&old, false);
-        else
-            fail_in(error, GUFO_FILE_JOURNAL, 0, t->journal);
-    }
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_JOURNAL, 0, t->journal);
     t->flags |= GUFO_JOB_REPLACE;
     return status == GUFO_OK ? parts_clear(t, error) : status;
 }

@@ -114,6 +114,8 @@ gufo_status targets_each(targets *t, target_step *step, gufo_error *error);
 /* Finds targets that no run has begun, and what is in their way; `begun`: .part files are those of other workers. */
 gufo_status targets_find_new(targets *t, gufo_job *job, const gufo_job_options *options, bool begun,
                              gufo_error *error);
+/* GUFO_E_EXISTS if a run of gufo_job_run was interrupted since: .part files are its own then. */
+gufo_status targets_check_no_run(const targets *t, gufo_error *error);
 /* Removes what an interrupted run has left of them. */
 gufo_status targets_remove_left(targets *t, gufo_error *error);
 /* Names for targets whose .part files are complete since t->complete; some may have theirs already. */
@@ -202,6 +204,8 @@ gufo_status journal_open(journal *j, const char *path, size_t result_size,
 /* Whether that would succeed, or find none; changes nothing.  *locked: no other process works on it. */
 gufo_status journal_look(const char *path, size_t result_size, const journal_identity *identity,
                          bool *locked, gufo_error *error);
+/* Removes one that may be there. */
+gufo_status journal_remove(const char *path, gufo_error *error);
 /* Appends marks and waits until they are on disk. */
 gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error);
 /* Closes it, and removes it unless `keep`; nothing to do for one that is not open. */
