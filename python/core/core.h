@@ -15,6 +15,7 @@
  *     fields.c   structs of the library as dicts, by tables
  *     given.c    values of entries that Python gives
  *     job.c      jobs: plans of files
+ *     plan.c     jobs in parts
  *     quantize.c jobs that give other element types
  *     size.c     types of tensors for a size
  *     forms.c    jobs that split, merge, swap, strip, export

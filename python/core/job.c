@@ -181,6 +181,12 @@ typedef struct writing {
     gufo_job_options options;
     const char **read; /* paths that no output replaces */
     uint64_t memory;
+
+    /* Of parts. */
+    gufo_part part;
+    gufo_plan_options plan;
+    gufo_part_result result;
+    uint64_t missing;
 } writing;
 
 static const field writing_fields[] = {{"path", FIELD_TEXT, offsetof(writing, options.path)},
@@ -211,22 +217,99 @@ static bool read_paths(PyObject *options, writing *w)
     return good;
 }
 
+/* What all ways of writing take: options, threads, progress. */
+static PyObject *work_on(PyObject *object, PyObject *options, const core_call *call,
+                         core_work *work, writing *w)
+{
+    const bool good = fields_read(options, writing_fields, w) == 0 && read_paths(options, w) &&
+                      core_do(type_of(object), call, work, w);
+
+    PyMem_Free(w->read);
+    return good ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyObject *job_run(PyObject *object, PyObject *args)
 {
     writing w = {.job = self_of(object)->job};
     core_call call = {.threads = 0};
-    PyObject *options;
-    bool good;
+    PyObject *options, *result;
 
     if (!PyArg_ParseTuple(args, "O!O&O:run", &PyDict_Type, &options, core_threads, &call.threads,
                           &call.progress) ||
         !take(object))
         return NULL;
-    good = fields_read(options, writing_fields, &w) == 0 && read_paths(options, &w) &&
-           core_do(type_of(object), &call, write_job, &w);
+    result = work_on(object, options, &call, write_job, &w);
     give(object);
-    PyMem_Free(w.read);
-    return good ? Py_NewRef(Py_None) : NULL;
+    return result;
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+static const field part_fields[] = {{"part_worker", FIELD_U64, offsetof(writing, part.worker)},
+                                    {"part_workers", FIELD_U64, offsetof(writing, part.workers)},
+                                    {"part_next", FIELD_BOOL, offsetof(writing, part.next)},
+                                    {"part_align", FIELD_U64, offsetof(writing, plan.align)},
+                                    {0}};
+
+static gufo_status make_part(void *context, const gufo_run *run, gufo_error *error)
+{
+    writing *w = context;
+    gufo_run how = *run;
+
+    how.memory = w->memory;
+    return gufo_plan_run(w->job, &w->options, &w->part, &w->plan, &how, &w->result, error);
+}
+
+static PyObject *job_run_part(PyObject *object, PyObject *args)
+{
+    static const field fields[] = {{"count", FIELD_U64, offsetof(gufo_part_result, count)},
+                                   {"made", FIELD_U64, offsetof(gufo_part_result, made)},
+                                   {"complete", FIELD_U64, offsetof(gufo_part_result, complete)},
+                                   {"size", FIELD_U64, offsetof(gufo_part_result, bytes)},
+                                   {0}};
+    writing w = {.job = self_of(object)->job};
+    core_call call = {.threads = 0};
+    PyObject *options, *result = NULL;
+
+    if (!PyArg_ParseTuple(args, "O!O&O:run_part", &PyDict_Type, &options, core_threads,
+                          &call.threads, &call.progress) ||
+        !take(object))
+        return NULL;
+    if (fields_read(options, part_fields, &w) == 0)
+        result = work_on(object, options, &call, make_part, &w);
+    give(object);
+    if (result == NULL)
+        return NULL;
+    Py_DECREF(result);
+    return fields_dict(fields, &w.result);
+}
+
+/* What was measured is in the job then: the logs are not needed any more. */
+static gufo_status commit_parts(void *context, const gufo_run *run, gufo_error *error)
+{
+    writing *w = context;
+    bool done;
+    gufo_status status = gufo_plan_commit(w->job, &w->options, run, &w->missing, error);
+
+    return status == GUFO_OK && w->missing == 0 ? gufo_plan_clean(w->options.path, &done, error)
+                                                : status;
+}
+
+static PyObject *job_commit(PyObject *object, PyObject *args)
+{
+    writing w = {.job = self_of(object)->job};
+    core_call call = {.threads = 0};
+    PyObject *options, *result;
+
+    if (!PyArg_ParseTuple(args, "O!O:commit", &PyDict_Type, &options, &call.progress) ||
+        !take(object))
+        return NULL;
+    result = work_on(object, options, &call, commit_parts, &w);
+    give(object);
+    if (result == NULL)
+        return NULL;
+    Py_DECREF(result);
+    return PyLong_FromUnsignedLongLong(w.missing);
 }
 
 /* ---- types ---------------------------------------------------------------------------------- */
@@ -240,6 +323,11 @@ static PyMethodDef job_methods[] = {
      "notes() -> list of str: how the files differ from the input beyond what was asked for."},
     {"outputs", job_outputs, METH_VARARGS, "outputs(path) -> list of dicts: the files."},
     {"run", job_run, METH_VARARGS, "run(options, threads, progress): writes them, once."},
+    {"run_part", job_run_part, METH_VARARGS,
+     "run_part(options, threads, progress) -> dict: makes parts of them, once."},
+    {"commit", job_commit, METH_VARARGS,
+     "commit(options, progress) -> int: names them when all parts are there; how many are "
+     "missing."},
     {NULL, NULL, 0, NULL},
 };
 

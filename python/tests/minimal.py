@@ -55,6 +55,7 @@ def main() -> None:
     check_lacks("hashes", lambda: gufo.hash(model))
     check_lacks("importance matrices", lambda: gufo.imatrix("/nowhere"))
     check_lacks("estimates", lambda: gufo.estimate(path))
+    check_lacks("jobs in parts", lambda: gufo.plan("/nowhere"))
     check_lacks("lists of models", lambda: gufo.find(path))
     check_lacks("models of training frameworks, which folders are", lambda: gufo.open("/"))
     check_lacks("models of training frameworks, which folders are", lambda: gufo.convert("/", "/nowhere"))

@@ -352,3 +352,49 @@ def test_adapters(tmp_path: Path) -> None:
         assert error.value.rule is not None and error.value.file == str(tmp_path / "wide.gguf")
     command("lora", "merge", tmp_path / "model.gguf", tmp_path / "lora.gguf", "--scale", 0.5, "-o", tmp_path / "theirs.gguf")
     assert (tmp_path / "ours.gguf").read_bytes() == (tmp_path / "theirs.gguf").read_bytes()
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def share(path: Path, output: Path, part: str | tuple[int, int], type: str = "Q4_K_M") -> gufo.PartResult:
+    with gufo.open(path) as model:
+        return model.plan(type).run_part(output, part, align=4096)
+
+
+def test_parts(path: Path, tmp_path: Path) -> None:
+    output = tmp_path / "parts.gguf"
+    with gufo.open(path) as model:
+        alone = model.quantize(tmp_path / "alone.gguf", "Q4_K_M")
+    with pytest.raises(LookupError, match="no part of this output was begun"):
+        gufo.plan(output)
+    share(path, output, (2, 3))
+    plan = gufo.plan(output)
+    assert not plan.complete and plan.parts[-1].state == "complete" and plan.parts[0].state == "waiting"
+    assert plan.parts[-1].worker is not None and plan.outputs[0].path == str(output)
+    with gufo.open(path) as model:
+        assert model.plan("Q4_K_M").commit(output) == len(plan.missing)
+    assert not output.exists()
+    with pytest.raises(gufo.Error, match="general.file_type"):
+        share(path, output, "0/3", "Q8_0")
+    result = share(path, output, "next")
+    assert result.complete == result.count and result.made == len(plan.missing)
+    assert gufo.plan(output).complete
+    with gufo.open(path) as model:
+        job = model.plan("Q4_K_M")
+        assert job.commit(output) == 0
+    assert output.read_bytes() == (tmp_path / "alone.gguf").read_bytes()
+    assert job.tensors == alone.tensors  # with what they have lost
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["alone.gguf", "parts.gguf"]
+
+
+@pytest.mark.parametrize("part", ["0", "a/2", (1, 2, 3), "", "1/2/3"])
+def test_part_is_not_one(path: Path, tmp_path: Path, part: Any) -> None:
+    with pytest.raises(ValueError, match="part is"):
+        share(path, tmp_path / "out.gguf", part)
+
+
+def test_part_out_of_range(path: Path, tmp_path: Path) -> None:
+    with pytest.raises((IndexError, ValueError), match="none has number 2"):
+        share(path, tmp_path / "out.gguf", (2, 2))
+    assert not list(tmp_path.iterdir())

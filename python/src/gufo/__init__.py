@@ -56,7 +56,8 @@ _MODULES = {
 _OWN = {
     "_core": "Error",
     "models": "Entry Finding Findings Mapped Model Tensor Tensors open validate",
-    "jobs": "Job JobTensor Output QuantizeJob SizePlan SizeTensor convert",
+    "jobs": "Job JobTensor Output PartResult QuantizeJob SizePlan SizeTensor convert",
+    "plans": "Part PartOutput Plan plan",
     "edits": "Change Edit EditPlan edit recover",
     "writing": "write",
     "importance": "Imatrix imatrix",

@@ -20,7 +20,7 @@ from gufo.given import Size, bytes_in, metadata_rows
 from gufo.models import Model, Path, Tensor, bytes_of, text_of
 from gufo.progress import Progress, shown
 
-__all__ = ["Job", "JobTensor", "Output", "QuantizeJob", "SizePlan", "SizeTensor", "convert"]
+__all__ = ["Job", "JobTensor", "Output", "PartResult", "QuantizeJob", "SizePlan", "SizeTensor", "convert"]
 
 #: Keys and values that a file gets.
 Metadata = Mapping[str, Any]
@@ -290,24 +290,100 @@ class Job:
         >>> model.plan("Q8_0").run(folder / "run.gguf").files[0].tensor_count
         21
         """
-        flags = (_core.JOB_REPLACE if replace else 0) | (_core.JOB_RESUME if resume else 0)
-        options = {
-            "path": os.fsencode(output),
-            "flags": flags,
-            "memory": memory,
-            "read": self._read,
-        }
+        options = self._options(output, replace, memory)
+        options["flags"] |= _core.JOB_RESUME if resume else 0
         with shown(progress, os.path.basename(os.fsdecode(output))) as call:
             self._open().run(options, threads, call)
         self._finish(output)
         self._core = None  # and with it the models, which can be closed now
         return self
 
+    def run_part(
+        self,
+        output: Path,
+        part: str | tuple[int, int] = "next",
+        *,
+        align: int = 0,
+        replace: bool = False,
+        threads: int = 0,
+        memory: int = 0,
+        progress: Progress = None,
+    ) -> PartResult:
+        """Makes a share of the files, once: `part` is "K/N" or (K, N), share K of N from 0, or "next", whatever is left.
+
+        Any number of processes, on any number of machines, make the same job and a share each; `commit` names the files
+        when all parts are there.  The bytes are those of `run`.  `gufo.plan` says how far the parts are, each of which
+        has a whole number of blocks of `align` bytes in each file; 0 means 1 MiB.
+
+        >>> [model.plan("Q8_0").run_part(folder / "parts.gguf", (k, 2), align=4096).made > 0 for k in range(2)]
+        [True, True]
+        >>> model.plan("Q8_0").commit(folder / "parts.gguf")
+        0
+        """
+        options = self._options(output, replace, memory) | part_options(part) | {"part_align": align}
+        with shown(progress, os.path.basename(os.fsdecode(output))) as call:
+            result = PartResult(**self._open().run_part(options, threads, call))
+        self._core = None
+        return result
+
+    def commit(self, output: Path, *, replace: bool = False, progress: Progress = None) -> int:
+        """Names the files when all parts are there (0), as `run` does; else returns how many are missing, and nothing has
+        its name.  Then the job is as one that has run.
+
+        >>> model.plan("Q8_0").run_part(folder / "half.gguf", "0/2", align=4096).count > 1
+        True
+        >>> model.plan("Q8_0").commit(folder / "half.gguf") > 0
+        True
+        """
+        with shown(progress, os.path.basename(os.fsdecode(output))) as call:
+            missing = self._open().commit(self._options(output, replace, 0), call)
+        if missing == 0:
+            self._finish(output)
+        self._core = None
+        return missing
+
+    def _options(self, output: Path, replace: bool, memory: int) -> dict[str, Any]:
+        return {
+            "path": os.fsencode(output),
+            "flags": _core.JOB_REPLACE if replace else 0,
+            "memory": memory,
+            "read": self._read,
+        }
+
     def _finish(self, output: Path) -> None:
         self._files = self.outputs(output)
 
     def __repr__(self) -> str:
         return f"<gufo.{type(self).__name__}: {self.size} bytes>"
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """What a worker has done.
+
+    >>> result = model.plan("Q8_0").run_part(folder / "one.gguf", "0/1")
+    >>> result.made == result.count == result.complete
+    True
+    """
+
+    #: Parts of the plan, those that this worker has made, and those of its share (or of all, with "next") that are
+    #: complete, made by whomever.
+    count: int
+    made: int
+    complete: int
+    #: Bytes that it has read.
+    size: int
+
+
+def part_options(part: str | tuple[int, int]) -> dict[str, Any]:
+    if part == "next":
+        return {"part_next": True}
+    share: Sequence[str | int] = part.split("/") if isinstance(part, str) else part
+    try:
+        worker, workers = map(int, share)
+    except ValueError:
+        raise ValueError(f'part is "next", "K/N" or (K, N), not {part!r}') from None
+    return {"part_worker": worker, "part_workers": workers}
 
 
 class QuantizeJob(Job):

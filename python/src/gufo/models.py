@@ -69,6 +69,7 @@ PARTS = {
     "importance matrices": "jobs",
     "lists of models": "jobs",
     "models of training frameworks, which folders are": "import",
+    "jobs in parts": "jobs",
     "quantizing, splitting and the like": "jobs",
     "tokenizers": "text",
 }
