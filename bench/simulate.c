@@ -19,7 +19,7 @@
  *     weights:TYPE  of a model: weights that become this type
  *     decode        of a model: the type that they are read as
  *     speed         of a machine's core, against the one that bench_codec ran on
- *     copy_rate     of a machine's core: bytes read or written by it per second
+ *     copy_rate     of a machine's core: bytes per second that it reads or writes, if it does nothing else
  *
  * Lines "codec TYPE encode|decode MILLION" are what bench_codec measured; a CSV of bench_codec is read
  * as well.
@@ -55,7 +55,7 @@ static void *allocate(size_t count, size_t size)
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-enum { COLUMNS = 5, MOST_LINES = 4096, MOST_WORD = 32 };
+enum { COLUMNS = 5, MOST_LINES = 4096, MOST_WORD = 32, UNIT_WEIGHTS = 256 * 1024 };
 
 typedef struct line {
     char thing[MOST_WORD], name[MOST_WORD], figure[MOST_WORD];
@@ -143,6 +143,7 @@ static const struct {
     FIGURE(read_bytes),
     FIGURE(write_bytes),
     FIGURE(core_seconds),
+    FIGURE(part_core_seconds),
     FIGURE(most_parts),
     FIGURE(cores),
     FIGURE(read_rate),
@@ -223,22 +224,28 @@ static double seconds_of_codec(const char *type, const char *direction, double w
     return weights / rate->value / 1e6;
 }
 
-static double core_seconds(const advice_run *run, const char *model, const char *machine)
+/* What the cores do in all, and in the unit that each part makes beside its own. */
+static void add_core_seconds(advice_run *run, const char *model, const char *machine)
 {
     const line *speed = find_figure("machine", machine, "speed"),
                *copy = find_figure("machine", machine, "copy_rate"),
                *decode = find_figure("model", model, "decode");
-    double seconds = 0;
+    double seconds = 0, weights = 0;
 
     for (size_t i = 0; i < line_count; i++)
         if (strcmp(lines[i].thing, "model") == 0 && strcmp(lines[i].name, model) == 0 &&
             strncmp(lines[i].figure, "weights:", 8) == 0) {
+            weights += lines[i].value;
             seconds += seconds_of_codec(lines[i].figure + 8, "encode", lines[i].value);
             if (decode != NULL)
                 seconds += seconds_of_codec(decode->text, "decode", lines[i].value);
         }
-    seconds /= speed != NULL ? speed->value : 1;
-    return copy != NULL ? seconds + (run->read_bytes + run->write_bytes) / copy->value : seconds;
+    if (copy != NULL)
+        seconds += (run->read_bytes + run->write_bytes) / copy->value;
+    if (speed != NULL)
+        seconds /= speed->value;
+    run->core_seconds += seconds;
+    run->part_core_seconds += weights > 0 ? seconds / weights * UNIT_WEIGHTS : 0;
 }
 
 /* ---- chance --------------------------------------------------------------------------------- */
@@ -312,7 +319,7 @@ static void make_steps(simulation *s)
 {
     const advice_run *run = s->run;
     double parts = (double)s->parts, in = run->read_bytes / parts, out = run->write_bytes / parts;
-    double work = run->core_seconds / parts;
+    double work = run->core_seconds / parts + run->part_core_seconds;
     double encoding = fmin(rate_of(work, run->cores), rate_of(in + out, run->disk_rate));
     const double caps[SHARED] = {run->read_cap, run->write_cap, run->both_cap, run->core_cap};
 
@@ -612,13 +619,13 @@ static row run_row(const advice_run *run, uint64_t workers, uint64_t parts, uint
 
 static void print_row(const row *r, double alone, bool with_failures)
 {
-    printf("%7llu %7llu %9.1f %9.1f %6.1f %9.1f %6.0f %6.0f  %-10s", (unsigned long long)r->workers,
+    printf("%7llu %7llu %9.2f %9.2f %6.1f %9.1f %6.0f %6.0f  %-10s", (unsigned long long)r->workers,
            (unsigned long long)r->parts, r->seconds, r->formula.seconds,
            100 * (r->formula.seconds / r->seconds - 1), alone / r->seconds,
            100 * alone / r->seconds / (double)r->workers, 100 * r->busy,
            limit_names[r->formula.limit]);
     if (with_failures)
-        printf(" %9.1f %9.1f %9.1f", r->worst, r->failures, r->lost);
+        printf(" %9.2f %9.1f %9.1f", r->worst, r->failures, r->lost);
     printf("\n");
 }
 
@@ -749,7 +756,7 @@ static advice_run read_run(const options *o, char **names)
         if (sscanf(o->set[i], "%63[a-z_]=%lf", name, &value) != 2 || !set_member(&run, name, value))
             die(o->set[i], "not NAME=VALUE of a figure");
     }
-    run.core_seconds += core_seconds(&run, names[0], names[1]);
+    add_core_seconds(&run, names[0], names[1]);
     return run;
 }
 

@@ -48,6 +48,7 @@ add_bench(bench_codec)
 add_bench(bench_validate)
 add_bench(bench_produce)
 add_bench(bench_allocate)
+add_bench(bench_parts)
 target_include_directories(bench_produce PRIVATE src) # the inside of the library
 add_bench(make_llama)
 add_bench(simulate)

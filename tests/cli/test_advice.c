@@ -32,6 +32,13 @@ static const struct {
      100,
      400,
      ADVICE_SHARED},
+    {"a unit more", {WORK, .part_core_seconds = 1}, 10, 100, 110, ADVICE_ENCODE},
+    {"a unit more on two cores",
+     {WORK, .part_core_seconds = 1, .core_cap = 2},
+     4,
+     100,
+     550,
+     ADVICE_CORES},
     {"two cores for four processes", {WORK, .core_cap = 2}, 4, 100, 500, ADVICE_CORES},
     /* 1000 operations of 1 ms for each part, 5 in flight at most. */
     {"operations",

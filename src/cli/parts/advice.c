@@ -44,7 +44,7 @@ static part_time time_part(const advice_run *run, double workers, double parts, 
     }
     read = seconds_of(run->read_bytes / parts, read);
     write = seconds_of(run->write_bytes / parts, write);
-    encode = slow * seconds_of(run->core_seconds / parts, run->cores);
+    encode = slow * seconds_of(run->core_seconds / parts + run->part_core_seconds, run->cores);
     disk = slow * seconds_of((run->read_bytes + run->write_bytes) / parts, run->disk_rate);
     steps = run->part_operations * run->operation_time;
     if (run->staged)
@@ -204,7 +204,7 @@ advice_time advice_predict(const advice_run *run, uint64_t workers, uint64_t par
 {
     double count = (double)parts, used = least_of(count, (double)workers);
     double shared = time_shared(run);
-    double cores = seconds_of(run->core_seconds, run->core_cap);
+    double cores = seconds_of(run->core_seconds + count * run->part_core_seconds, run->core_cap);
     double operations = seconds_of(count * run->part_operations, run->operation_cap);
     double longest = most_of(shared, most_of(cores, operations)), rounds;
     part_time part = time_part(run, 1, count, 1);

@@ -25,7 +25,9 @@ typedef struct advice_run {
     /* The work. */
     double read_bytes, write_bytes;
     double core_seconds; /* of encoding, on one core of a worker */
-    double most_parts;   /* as many as there are shards, where parts are whole shards */
+    double
+        part_core_seconds; /* more for each part: a unit at its border, which its neighbour makes, too */
+    double most_parts; /* as many as there are shards, where parts are whole shards */
 
     /* A worker. */
     double cores;
