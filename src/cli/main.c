@@ -22,12 +22,14 @@ static void allow_many_files(void)
 
 int main(int argc, char **argv)
 {
-    shared_options shared = {.commands = commands};
+    shared_options shared = {.commands = commands, .gufo = &command_gufo};
 
     signals_install();
     allow_many_files();
     stdout_start();
     if (argc < 1) /* execve allows that, argp does not */
         return CODE_USAGE;
-    return stdout_finish(command_line_run(&command_gufo, argc, argv, &shared));
+    shared.words = (const char *const *)argv;
+    shared.word_count = (size_t)argc;
+    return stdout_finish(command_line_start(&shared));
 }

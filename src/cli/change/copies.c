@@ -1,6 +1,6 @@
 /* gufo strip, endian and extract: a model, or parts of it, in another form. */
 #include "cli/commands.h"
-#include "cli/core/files/copying.h"
+#include "cli/core/jobs/copying.h"
 #include "cli/core/files/path.h"
 #include "cli/core/options/names.h"
 #include "cli/core/terminal/text.h"
@@ -93,6 +93,7 @@ static const command_option endian_table[] = {
     {"dry-run", NULL, "Show the result, but write nothing",
      OPTION_FLAG(endian_options, job.dry_run)},
     {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
+#include "cli/core/options/part_options.def"
     {0},
 };
 
@@ -158,6 +159,7 @@ static const command_option extract_table[] = {
      .given = offsetof(extract_options, format_given)},
     {"dtype", "TYPE", "Decode to f32, f16 or bf16",
      OPTION_CHOICE(extract_options, type, type_names, 1), .own = GUFO_SPELLING_ELEMENT_TYPE},
+#include "cli/core/options/part_options.def"
     {0},
 };
 

@@ -1,7 +1,7 @@
 /* gufo split and gufo merge: the files of a model that is split or merged, named by the first shard or
  * each of them. */
 #include "cli/commands.h"
-#include "cli/core/files/copying.h"
+#include "cli/core/jobs/copying.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
@@ -275,6 +275,7 @@ static const command_option split_table[] = {
      OPTION_NUMBER(split_options, bounds.max_tensors, 1, INT32_MAX), .group = 2},
     {"merge", NULL, "The same as 'gufo merge FILE -o OUT'", OPTION_FLAG(split_options, merges),
      .group = 2},
+#include "cli/core/options/part_options.def"
     {0},
 };
 
@@ -341,6 +342,7 @@ static const command_option merge_table[] = {
      OPTION_FLAG(copying, deletes)},
     {"dry-run", NULL, "Check the set and show the result, but write nothing",
      OPTION_FLAG(copying, dry_run)},
+#include "cli/core/options/part_options.def"
     {0},
 };
 

@@ -169,7 +169,8 @@ static int fill_output(quantize_options *q)
 
 static int open_checkpoint(convert_options *o, gufo_model **model)
 {
-    const char *path = o->quantize.input;
+    quantize_options *q = &o->quantize;
+    const char *path = q->input;
     const uint32_t follow = options_follow() ? GUFO_CHECKPOINT_FOLLOW : 0u;
     const gufo_checkpoint_options options = {.flags = o->flags | follow,
                                              .arch = o->arch,
@@ -178,7 +179,7 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
                                              .known = o->given,
                                              .vocabulary = o->other,
                                              .base = o->base,
-                                             .memory = o->quantize.memory};
+                                             .memory = q->memory};
     gufo_import *import;
     gufo_error error;
 

@@ -1,10 +1,10 @@
 /* gufo export FILE DIR: a model as the files of Hugging Face's libraries. */
 #include "cli/core/values/str.h"
 #include "cli/commands.h"
-#include "cli/core/files/copying.h"
+#include "cli/core/jobs/copying.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/path.h"
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
@@ -45,6 +45,7 @@ static const command_option export_table[] = {
      OPTION_MEMORY(export_options, job.memory, 1, "512M or 2G")},
     {"dry-run", NULL, "Show which files and tensors would be written, but write nothing",
      OPTION_FLAG(export_options, job.dry_run), .common = true},
+#include "cli/core/options/part_options.def"
     {0},
 };
 
@@ -142,8 +143,10 @@ static int make_folder(export_options *o)
     if (code == CODE_OK && o->job.dry_run)
         o->job.into_new = true;
     else if (code == CODE_OK) {
-        o->made_folder = mkdir(path, 0777) == 0;
-        code = o->made_folder ? CODE_OK : report_system(path, errno);
+        code = mkdir(path, 0777) == 0 || (errno == EEXIST && o->job.base.part.given)
+                   ? CODE_OK
+                   : report_system(path, errno);
+        o->made_folder = code == CODE_OK && !o->job.base.part.given; /* other workers use it */
     }
     return code;
 }

@@ -6,7 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/part_run.h"
+#include "cli/core/jobs/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 
@@ -50,6 +51,7 @@ static const command_option migrate_table[] = {
      "Continue an interrupted run, even with --force, or report why that is not possible; start if "
      "there is none",
      OPTION_FLAG(migrate_options, resume)},
+#include "cli/core/options/part_options.def"
     {0},
 };
 
@@ -57,7 +59,12 @@ static int check_arguments(migration *m)
 {
     migrate_options *o = m->options;
     const char *output = o->base.output;
-    int code = CODE_OK;
+    const part_conflict conflicts[] = {
+        {o->resume, "--part excludes --resume: parts go on with what is there in any case"}};
+    int code = part_check(&o->base, output, conflicts, 1);
+
+    if (code != CODE_OK)
+        return code;
 
     o->input = o->base.shared->args[0];
     if (path_is_standard(o->input))
@@ -74,7 +81,7 @@ static int check_arguments(migration *m)
     if (save_is_pending(o->input, false) ||
         (!o->dry_run && output != NULL && save_is_pending(output, true)))
         return CODE_USAGE;
-    if (output != NULL && !resume_is_left(output))
+    if (output != NULL && !resume_is_left(output) && !o->base.part.given)
         code = save_check_dry(output, o->input, o->dry_run || o->base.shared->force);
     return code == CODE_OK ? options_cpu(&m->cpu) : code;
 }
@@ -162,7 +169,7 @@ static int migrate(void *context)
     migration m = {.options = context};
     int code = CODE_OK;
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CODE_OK; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CODE_OK && !m.reported; i++)
         code = steps[i](&m);
     gufo_quantizer_free(m.quantizer);
     gufo_job_free(m.plain);

@@ -47,6 +47,7 @@ typedef struct migration {
     gufo_job *plain; /* owned */
     char *output;    /* its path: owned */
     migrate_verdict verdict;
+    bool reported; /* nothing more is to be said */
 } migration;
 
 /* ---- migrate_settings.c --------------------------------------------------------------------- */

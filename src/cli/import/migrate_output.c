@@ -1,6 +1,6 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
 #include "cli/core/files/input.h"
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/job_run.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/built_in.h"
@@ -101,7 +101,7 @@ static job_run how_to_run(const migration *m, const option_texts *files)
 {
     const migrate_options *o = m->options;
     job_run how = {.files = resume_files(m->output, o->base.shared, o->resume),
-                   .shared = o->base.shared,
+                   .input = &o->base,
                    .dry_run = o->dry_run,
                    .cpu = m->cpu};
 
@@ -152,18 +152,17 @@ static int check_output(migration *m)
 
 int migrate_write(migration *m)
 {
-    gufo_status status = GUFO_OK;
-    gufo_error error;
     option_texts files = {0};
     bool listed = list_read(m, &files);
+    job_run how = how_to_run(m, &files);
+    job_end end = JOB_REPORTED;
+    gufo_error error;
 
-    if (listed) {
-        const job_run how = how_to_run(m, &files);
-
-        status = job_run_start(&how, m->job, &error);
-    }
+    if (listed)
+        end = job_run_start(&how, m->job, &error);
     free(files.items);
-    if (!listed)
-        return CODE_FAILED;
-    return status == GUFO_OK ? check_output(m) : report_failure(m, &error);
+    m->reported = end == JOB_REPORTED;
+    if (m->reported)
+        return listed ? how.code : CODE_FAILED;
+    return end == JOB_DONE ? check_output(m) : report_failure(m, &error);
 }

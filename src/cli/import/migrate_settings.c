@@ -255,7 +255,8 @@ static int ask_all(migration *m)
 
 int migrate_ask(migration *m)
 {
-    bool asks = isatty(STDIN_FILENO);
+    /* All workers have to have the same answers. */
+    bool asks = isatty(STDIN_FILENO) && !m->options->base.part.given;
     int code;
 
     if (m->options->yes || m->options->dry_run)

@@ -10,7 +10,7 @@
 #include "cli/core/values/str.h"
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/names.h"
 #include "cli/core/terminal/signals.h"
@@ -91,17 +91,18 @@ static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_ima
 }
 
 static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
-                const shared_options *shared)
+                const imatrix_options *options)
 {
-    const job_run how = {.files = {.path = path, .flags = shared->force ? GUFO_JOB_REPLACE : 0},
-                         .shared = shared,
-                         .no_bar = true};
+    const shared_options *shared = options->base.shared;
+    job_run how = {.files = {.path = path, .flags = shared->force ? GUFO_JOB_REPLACE : 0},
+                   .input = &options->base,
+                   .no_bar = true};
     gufo_error error;
     gufo_job *job = gufo_job_imatrix(imatrix, format, NULL, &error);
-    gufo_status status = job != NULL ? job_run_start(&how, job, &error) : error.code;
+    job_end end = job != NULL ? job_run_start(&how, job, &error) : JOB_FAILED;
 
     gufo_job_free(job);
-    return status == GUFO_OK ? CODE_OK : save_report(path, &error);
+    return end == JOB_DONE ? CODE_OK : save_report(path, &error);
 }
 
 static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
@@ -131,7 +132,7 @@ static int merge_opened(const char *path, const gufo_imatrix *const *opened, siz
         return report_error(NULL, &error);
     left_out = count_left_out(sum, format);
     warn_of_loss(path, sum, format, left_out);
-    code = save(path, sum, format, options->base.shared);
+    code = save(path, sum, format, options);
     if (code == CODE_OK && options->base.shared->json)
         print_result(path, sum, format, gufo_imatrix_entry_count(sum) - left_out);
     gufo_imatrix_free(sum);

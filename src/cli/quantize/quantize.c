@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/part_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/core/values/str.h"
@@ -92,6 +92,7 @@ typedef struct work {
     gufo_guard guard; /* the files that the report may not replace */
     gufo_text saved;  /* the text of --save-plan */
     gufo_cpu cpu;
+    bool reported; /* a part of it, which is all that there is to say */
 } work;
 
 /* No output replaces a file of a model that is read. */
@@ -180,7 +181,7 @@ static int set_options(work *w)
     quantize_options *o = w->options;
     gufo_quantize_options *options = &o->plan;
 
-    options->recipe.plan_only = o->dry_run;
+    options->recipe.plan_only = o->dry_run && !o->base.part.given;
     options->recipe.override_type = o->rules.count > 0 ? type_of_rule : NULL;
     options->recipe.override_context = o;
     options->overrides = w->overrides;
@@ -191,7 +192,8 @@ static int set_options(work *w)
     options->more_count = o->output_count - 1;
     if (w->imatrix != NULL && gufo_imatrix_entry_count(w->imatrix) > 0) {
         options->importance = w->imatrix;
-        options->importance_path = o->imatrix;
+        options->importance_path = o->imatrix_name =
+            part_name(&o->base, o->paths[0], NAME_IMATRIX, o->imatrix);
     }
     return CODE_OK;
 }
@@ -252,7 +254,7 @@ static int guard_report(work *w)
         return CODE_FAILED;
     for (size_t i = 0; i < 2 && code == CODE_OK; i++)
         if (paths[i] != NULL)
-            code = save_check(paths[i], o->base.shared->force, &w->guard);
+            code = save_check(paths[i], quantize_replaces(o), &w->guard);
     return code;
 }
 
@@ -278,7 +280,9 @@ static job_run how_to_run(const work *w)
 {
     const quantize_options *o = w->options;
     job_run how = {.files = resume_files(o->paths[0], o->base.shared, o->resume),
-                   .shared = o->base.shared,
+                   .input = &o->base,
+                   .dry_run = o->dry_run,
+                   .names = {{.name = NAME_IMATRIX, .text = o->imatrix_name}},
                    .files_only = true,
                    .cpu = w->cpu,
                    .memory = o->memory};
@@ -293,18 +297,19 @@ static job_run how_to_run(const work *w)
 static int run(work *w)
 {
     const quantize_options *o = w->options;
-    const job_run how = how_to_run(w);
-    gufo_status status;
+    job_run how = how_to_run(w);
     gufo_error error;
+    job_end end;
     bool named;
 
-    if (o->dry_run)
+    if (o->dry_run && !o->base.part.given)
         return CODE_OK;
     signals_reading(NULL); /* the mapping is not used any more */
-    status = job_run_start(&how, gufo_quantizer_job(w->quantizer), &error);
-    if (status == GUFO_OK)
-        return CODE_OK;
-    if (status == GUFO_E_STOPPED)
+    end = job_run_start(&how, gufo_quantizer_job(w->quantizer), &error);
+    w->reported = end == JOB_REPORTED;
+    if (end != JOB_FAILED)
+        return how.code;
+    if (error.code == GUFO_E_STOPPED)
         return resume_interrupted(o->paths[0], o->base.shared, o->resume);
     named = error.role != GUFO_FILE_NONE && error.file[0] != '\0';
     return quantize_failed(o, named ? error.file : o->input, &error, false);
@@ -344,7 +349,7 @@ static int quantize(quantize_options *options)
     work w = {.options = options};
     int code = options_cpu(&w.cpu);
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CODE_OK; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CODE_OK && !w.reported; i++)
         code = steps[i](&w);
     gufo_guard_free(&w.guard);
     gufo_quantizer_free(w.quantizer);

@@ -52,6 +52,7 @@ typedef struct quantize_options {
     gufo_quantize_options plan;         /* what the library gets */
     bool pure, dry_run, resume;
     const char *imatrix, *report;
+    const char *imatrix_name;        /* as the output has it */
     const char *type;                /* TYPE by an option; NULL: by an operand */
     option_texts read;               /* files that options name: no output may replace them */
     option_texts included, excluded; /* parts of names */
@@ -62,6 +63,9 @@ typedef struct quantize_options {
     uint64_t *pruned; /* layers: plan.pruned_count */
     uint64_t memory;
 } quantize_options;
+
+/* What such names are called in plans of parts. */
+#define NAME_IMATRIX "imatrix"
 
 /* ---- quantize.c ----------------------------------------------------------------------------- */
 
@@ -79,6 +83,8 @@ void quantize_release(void *options);
 int quantize_read_arguments(quantize_options *options);
 int quantize_take_arguments(quantize_options *options, const char *out, const char *types);
 int quantize_name_outputs(quantize_options *options, const gufo_model *input);
+/* Whether a report that exists is replaced: an interrupted commit may have written it. */
+bool quantize_replaces(const quantize_options *options);
 
 /* ---- quantize_values.c: each returns the exit code ------------------------------------------ */
 

@@ -7,6 +7,7 @@
  *     IN TYPE,TYPE,... [THREADS]     with --to DIR
  *     IN [OUT] [THREADS]             with a size */
 #include "cli/core/values/str.h"
+#include "cli/core/jobs/part_run.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/command_line.h"
@@ -224,14 +225,32 @@ static int make_folder(quantize_options *o)
         return S_ISDIR(info.st_mode) ? CODE_OK : report_as(CODE_USAGE, o->folder, "not a folder");
     if (errno == ENOENT && o->dry_run)
         return CODE_OK;
-    o->made_folder = errno == ENOENT && mkdir(o->folder, 0777) == 0;
-    return o->made_folder ? CODE_OK : report_system(o->folder, errno);
+    if (errno == ENOENT && mkdir(o->folder, 0777) == 0)
+        o->made_folder = !o->base.part.given; /* other workers use it */
+    else if (errno != EEXIST || !o->base.part.given)
+        return report_system(o->folder, errno);
+    return CODE_OK;
+}
+
+bool quantize_replaces(const quantize_options *o)
+{
+    return o->base.shared->force || o->base.shared->commits != NULL;
 }
 
 static int check_arguments(quantize_options *o)
 {
     const char *output = o->dry_run ? NULL : o->paths[0];
-    int code = CODE_OK;
+    const part_conflict conflicts[] = {
+        {o->resume, "--part excludes --resume: parts go on with what is there in any case"},
+        {o->size.count > 0,
+         "--part takes no size, which every worker would measure: measure once with --save-plan "
+         "PLAN --dry-run, then give --tensor-type-file PLAN and the TYPE in its first line"},
+        {o->paths[0] == NULL && o->folder == NULL, "--part needs OUT"},
+    };
+    int code = part_check(&o->base, output, conflicts, sizeof conflicts / sizeof *conflicts);
+
+    if (code != CODE_OK)
+        return code;
 
     if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
         return report_usage("IN and OUT must be files, not '-'");
@@ -245,7 +264,7 @@ static int check_arguments(quantize_options *o)
         code = save_check_dry(o->paths[i], o->input, true);
     if (code == CODE_OK)
         code = make_folder(o);
-    return code == CODE_OK ? csv_check(o->report, o->base.shared->force) : code;
+    return code == CODE_OK ? csv_check(o->report, quantize_replaces(o)) : code;
 }
 
 int quantize_take_arguments(quantize_options *o, const char *out, const char *types)

@@ -1,7 +1,7 @@
 /* Failures of gufo quantize, with advice. */
 #include "cli/quantize/quantize.h"
 
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/job_run.h"
 
 int quantize_failed(const quantize_options *o, const char *path, const gufo_error *error,
                     bool planning)

@@ -378,7 +378,7 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
             fputs("\r\n", csv.out);
         }
     }
-    return csv_save(&csv, options->report, options->base.shared->force, guard);
+    return csv_save(&csv, options->report, quantize_replaces(options), guard);
 }
 
 /* ---- warnings ------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include "cli/core/files/path.h"
 #include "cli/core/files/progress.h"
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/job_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 

@@ -141,6 +141,13 @@ static void add_rows(reading *r, const command_option *row, void *options)
     }
 }
 
+/* Whether gufo commit has the option itself: how to report, and with how many threads, is not the workers' matter. */
+static bool is_of_commit(const reading *r, size_t index)
+{
+    return r->shared->commits != NULL && r->options[index] == r->shared &&
+           r->rows[index]->kind != OPTION_KIND_READ;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     const reading *r = state->input;
@@ -156,7 +163,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     }
     for (size_t i = 0; i < r->count; i++)
-        if (r->table[i].key == key)
+        if (r->table[i].key == key && is_of_commit(r, i))
+            return 0;
+        else if (r->table[i].key == key)
             return option_store(r->options[i], &(option_given){r->rows[i], text, state}) == CODE_OK
                        ? 0
                        : EINVAL;
@@ -341,6 +350,7 @@ static void release(const command_line *line, command_input *input)
     for (size_t i = 0; i < input->joined.count; i++)
         free(input->joined.items[i]);
     free((void *)input->joined.items);
+    gufo_plan_free(input->part.plan);
     free(input);
 }
 
@@ -367,5 +377,55 @@ int command_line_run(const command_line *line, int argc, char **argv, shared_opt
     if (code == CODE_OK && !shared->done)
         code = line->run != NULL ? line->run(input) : command_line_each(input, line->each);
     release(line, input);
+    return code;
+}
+
+/* ---- the words of a process, or of a plan ---------------------------------------------------- */
+
+/* argp moves words, and some are changed. */
+static char **copy_words(const char *const *words, size_t count)
+{
+    char **copy = calloc(count + 1, sizeof *copy);
+
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i] = strdup(words[i]);
+        if (copy[i] == NULL)
+            break;
+    }
+    return copy;
+}
+
+static int run_copy(shared_options *shared)
+{
+    const size_t count = shared->word_count;
+    char **copy = copy_words(shared->words, count), **given = NULL;
+    int code;
+
+    /* What words become is not what is to be freed. */
+    if (copy != NULL && (count == 0 || copy[count - 1] != NULL))
+        given = calloc(count + 1, sizeof *given);
+    if (given != NULL)
+        memcpy(given, copy, count * sizeof *given);
+    code = given != NULL ? command_line_run(shared->gufo, (int)count, given, shared)
+                         : report_memory(NULL);
+    for (size_t i = 0; copy != NULL && i < count; i++)
+        free(copy[i]);
+    free((void *)copy);
+    free((void *)given);
+    return code;
+}
+
+int command_line_start(const shared_options *shared)
+{
+    shared_options now = *shared;
+    int code = run_copy(&now);
+
+    if (code == CODE_AGAIN) {
+        shared_options again = *shared;
+
+        again.planned = now.planned;
+        code = run_copy(&again);
+        free((char *)now.planned);
+    }
     return code;
 }

@@ -60,6 +60,10 @@ typedef struct command {
 void command_line_help(const command_line *line, const shared_options *shared, bool whole,
                        FILE *out);
 
+/* Runs shared->words, which stay as they are, as a command line of gufo.  A command that returns CODE_AGAIN has set
+ * shared->planned, and is run once more.  Returns the exit code. */
+int command_line_start(const shared_options *shared);
+
 /* Reads a command line, without `argv[0]`, and runs the command unless it printed help.  Returns
  * the exit code. */
 int command_line_run(const command_line *line, int argc, char **argv, shared_options *shared);

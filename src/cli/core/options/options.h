@@ -4,6 +4,7 @@
 
 #include "cli/core/terminal/report.h"
 #include "gufo/codec.h"
+#include "gufo/plan.h"
 #include "gufo/schema.h"
 
 #include <argp.h>
@@ -115,8 +116,9 @@ typedef enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
 enum { OPTIONS_MOST_THREADS = 1024 };
 
 typedef struct shared_options {
-    const struct command *commands; /* all of them; the last one is empty */
-    const char *command;            /* the one whose command line is read; NULL: gufo itself */
+    const struct command *commands;  /* all of them; the last one is empty */
+    const struct command_line *gufo; /* what reads the name of one of them */
+    const char *command;             /* the one whose command line is read; NULL: gufo itself */
     bool json, quiet, verbose, force;
     uint64_t threads; /* 0: all cores */
     color_mode color;
@@ -124,12 +126,26 @@ typedef struct shared_options {
     bool done;   /* nothing is left to do but to print that help */
     char **args; /* arguments that are not options, in order */
     int arg_count;
+    const char *const *words; /* the whole command line as it was given */
+    size_t word_count;
+    /* Of a job in parts: the output that gufo commit names, in a job whose command line comes from the plan; and the
+     * one whose plan says names that come from a machine, known by now.  NULL: none. */
+    const char *commits, *planned;
 } shared_options;
+
+/* --part: which parts of a job a command makes (part_option.c). */
+typedef struct part_option {
+    bool given;
+    gufo_part share;
+    uint64_t align;  /* of --part-align; 0: not given */
+    gufo_plan *plan; /* of the output, if it has one that was asked for names: owned */
+} part_option;
 
 /* What every command's own options begin with. */
 typedef struct command_input {
     shared_options *shared;
     const char *output; /* OUT, by its option or as an operand (command_line.h) */
+    part_option part;
     struct {
         char **items;
         size_t count;
@@ -141,6 +157,9 @@ typedef struct command_input {
 
 /* Their rows, the last one empty; the values go into a shared_options. */
 extern const command_option options_shared[];
+
+/* --part, which part_options.def has. */
+option_reader part_read;
 
 /* How deep arrays may be nested in files that are opened (gufo_open_options); 0: as usual. */
 uint64_t options_max_depth(void);

@@ -14,6 +14,7 @@ typedef enum exit_code {
     CODE_USAGE = 2,       /* wrong usage, or an output that exists; nothing was touched */
     CODE_FAILED = 3,      /* a file could not be read or written, or is malformed */
     CODE_INTERRUPTED = 4, /* by a signal, after cleaning up */
+    CODE_AGAIN = 125,     /* of a command that asks to be run again; nobody else sees it */
 } exit_code;
 
 static inline int worst_code(int a, int b)

@@ -34,6 +34,12 @@ size_t stdout_columns(void)
     return columns;
 }
 
+void stdout_resized(void)
+{
+    if (columns > 0)
+        columns = terminal_width(STDOUT_FILENO);
+}
+
 void stdout_set_color(bool color)
 {
     colored = color;

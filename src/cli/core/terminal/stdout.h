@@ -11,6 +11,8 @@ void stdout_start(void);
  * between. */
 bool stdout_is_terminal(void);
 size_t stdout_columns(void);
+/* Its columns may have changed. */
+void stdout_resized(void);
 /* Whether it gets colour; not before options are read. */
 void stdout_set_color(bool color);
 bool stdout_color(void);

@@ -1,9 +1,10 @@
 /* Commands that write a model again; copying.h has the idea. */
-#include "cli/core/files/copying.h"
+#include "cli/core/jobs/copying.h"
 
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/job_run.h"
+#include "cli/core/jobs/part_run.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/signals.h"
@@ -80,7 +81,7 @@ static job_run how_to_run(const copying *job)
                            (job->deletes ? GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT : 0u);
 
     return (job_run){.files = {.path = job->base.output, .flags = flags},
-                     .shared = shared,
+                     .input = &job->base,
                      .memory = job->memory,
                      .dry_run = job->dry_run};
 }
@@ -107,7 +108,8 @@ static void announce_deletion(const copying *job)
                    what);
 }
 
-static int run_copy(copying *job)
+/* *done: it has been reported. */
+static int run_copy(copying *job, bool *done)
 {
     job_run how = how_to_run(job);
     gufo_error error;
@@ -122,8 +124,16 @@ static int run_copy(copying *job)
     }
     if (code != CODE_OK)
         return code;
-    return job_run_start(&how, job->plan, &error) == GUFO_OK ? CODE_OK
-                                                             : report_failure(job, &error);
+    switch (job_run_start(&how, job->plan, &error)) {
+    case JOB_FAILED:
+        return report_failure(job, &error);
+    case JOB_REPORTED:
+        *done = true;
+        return how.code;
+    case JOB_DONE:
+        break;
+    }
+    return CODE_OK;
 }
 
 /* ---- reports -------------------------------------------------------------------------------- */
@@ -205,7 +215,12 @@ int copying_run(copying *job, copying_planner *plan)
     gufo_error error;
     int code;
 
+    const part_conflict conflicts[] = {
+        {job->deletes, "--part excludes --delete-input: delete the input after 'gufo commit'"}};
+
     job->input = job->base.shared->args[0];
+    if (part_check(&job->base, job->base.output, conflicts, 1) != CODE_OK)
+        return CODE_USAGE;
     code = !job->foreign && foreign_file_refuse(job->input) ? CODE_FAILED : open_input(job, &done);
     if (code == CODE_OK && !done) {
         job->plan = plan(job, &error);
@@ -216,7 +231,7 @@ int copying_run(copying *job, copying_planner *plan)
         foreign_file_spoiled(job->input, job->base.output))
         code = CODE_USAGE;
     if (code == CODE_OK && !done)
-        code = run_copy(job);
+        code = run_copy(job, &done);
     if (code == CODE_OK && !done)
         report_copy(job);
     gufo_job_free(job->plan);

@@ -1,29 +1,41 @@
-/* The one place where commands run jobs: to files, to a stream, or only to see what would be refused.
+/* The one place where commands run jobs: to files, to a stream, in parts (part_run.h), or only to see what would
+ * be refused.
  *
- *     job_run how = {.files = {.path = OUT, .flags = FLAGS}, .shared = shared};
- *     status = job_run_start(&how, job, &error);
+ *     job_run how = {.files = {.path = OUT, .flags = FLAGS}, .input = input};
+ *     end = job_run_start(&how, job, &error);
  *
- * What a command reports of its result follows afterwards. */
-#ifndef CLI_CORE_FILES_JOB_RUN_H
-#define CLI_CORE_FILES_JOB_RUN_H
+ * What a command reports of its result follows afterwards, after JOB_DONE. */
+#ifndef CLI_CORE_JOBS_JOB_RUN_H
+#define CLI_CORE_JOBS_JOB_RUN_H
 
 #include "cli/core/files/progress.h"
 #include "gufo/produce.h"
 
+enum { JOB_NAMES = 3 };
+
 typedef struct job_run {
     gufo_job_options files; /* `path` "-": standard output */
-    const shared_options *shared;
+    const command_input *input;
+    /* Names that come from this machine, or from the plan (part_name), with their texts; NULL: none. */
+    gufo_plan_note names[JOB_NAMES];
     bool dry_run;    /* nothing is written */
     bool files_only; /* what exists and is not a file is refused, where a stream would take it */
     bool no_bar;
     gufo_cpu cpu;
     uint64_t memory; /* 0: as much as by default */
+    int code;        /* the exit code after JOB_REPORTED */
 } job_run;
 
+typedef enum job_end {
+    JOB_DONE,     /* the files are there, or would be */
+    JOB_FAILED,   /* `error` says why */
+    JOB_REPORTED, /* the command has no more to say, and ends with `code` */
+} job_end;
+
 /* Writes the files of a job, which a signal removes, unless the job can be resumed; or writes its one
- * file to "-", standard output, or to a stream (save_is_stream).  GUFO_OK, too, for a standard output that
+ * file to "-", standard output, or to a stream (save_is_stream).  JOB_DONE, too, for a standard output that
  * its reader has closed: it has seen what it wanted. */
-gufo_status job_run_start(const job_run *how, gufo_job *job, gufo_error *error);
+job_end job_run_start(job_run *how, gufo_job *job, gufo_error *error);
 /* Whether that would be refused; writes nothing. */
 gufo_status job_run_check(const job_run *how, gufo_job *job, gufo_error *error);
 

@@ -1,6 +1,7 @@
 /* Jobs: to files or streams; and runs that are interrupted and continued. */
-#include "cli/core/files/job_run.h"
+#include "cli/core/jobs/job_run.h"
 
+#include "cli/core/jobs/part_run.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
@@ -87,21 +88,34 @@ gufo_status job_run_check(const job_run *how, gufo_job *job, gufo_error *error)
                              : gufo_job_check(job, &how->files, error);
 }
 
-gufo_status job_run_start(const job_run *how, gufo_job *job, gufo_error *error)
+static job_end run_to(job_run *how, gufo_job *job, const gufo_run *run, gufo_error *error)
 {
-    progress bar;
-    gufo_run run = progress_run(&bar, how->shared);
     gufo_status status;
 
+    if (how->input->part.given)
+        return part_run(how, job, run, error);
+    status = streams(how, job) ? run_stream(how->files.path, job, run, error)
+                               : run_files(&how->files, job, run, error);
+    return status == GUFO_OK ? JOB_DONE : JOB_FAILED;
+}
+
+job_end job_run_start(job_run *how, gufo_job *job, gufo_error *error)
+{
+    const shared_options *shared = how->input->shared;
+    progress bar;
+    gufo_run run = progress_run(&bar, shared);
+    job_end end;
+
+    if (how->dry_run && job_run_check(how, job, error) != GUFO_OK)
+        return JOB_FAILED;
     if (how->dry_run)
-        return job_run_check(how, job, error);
+        return how->input->part.given ? part_show(how, job, error) : JOB_DONE;
     run.cpu = how->cpu;
     run.memory = how->memory;
-    progress_start(&bar, how->no_bar || how->shared->quiet);
-    status = streams(how, job) ? run_stream(how->files.path, job, &run, error)
-                               : run_files(&how->files, job, &run, error);
+    progress_start(&bar, how->no_bar || shared->quiet);
+    end = run_to(how, job, &run, error);
     progress_end(&bar);
-    return status;
+    return end;
 }
 
 /* ---- runs that are interrupted and continued ------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* The frame of the commands that write a model again: split, merge, endian, strip and extract.  The
  * struct of their options begins with a `copying`.  Each makes its plan, and copying_run does the
  * rest: it opens the input, carries the plan out, reports it and closes. */
-#ifndef CLI_CORE_FILES_COPYING_H
-#define CLI_CORE_FILES_COPYING_H
+#ifndef CLI_CORE_JOBS_COPYING_H
+#define CLI_CORE_JOBS_COPYING_H
 
 #include "cli/core/options/options.h"
 

@@ -1,0 +1,181 @@
+/* gufo commit OUT: the files of a job in parts get their names.
+ *
+ * The plan has the command of the first worker.  The same command runs once more, makes the same job, and commits it in
+ * the place where it would run it; so what follows, reports and checks, is that of the command. */
+#include "cli/parts/parts.h"
+
+#include "cli/commands.h"
+#include "cli/core/files/path.h"
+#include "cli/core/terminal/signals.h"
+#include "cli/core/values/number.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct commit_options {
+    command_input base;
+    bool wait;
+} commit_options;
+
+static const command_option commit_table[] = {
+    {"wait", NULL, "Wait until all parts are complete, or one has failed and nobody works on it",
+     OPTION_FLAG(commit_options, wait)},
+    {0},
+};
+
+/* ---- all parts ------------------------------------------------------------------------------ */
+
+static int report_missing(const char *out, const gufo_plan *plan, bool json)
+{
+    const plan_sums sums = plan_sum(plan);
+    const uint64_t missing = sums.parts - sums.states[GUFO_PART_COMPLETE];
+    part_list list;
+    int code = part_list_find(&list, plan, PART_MISSING, NULL);
+
+    if (code == CODE_OK && json) {
+        json_writer j = json_begin_document(out);
+
+        plan_write_sums(&j, &sums);
+        part_list_write(&j, "parts", &list, false);
+        json_end_document(&j);
+    } else if (code == CODE_OK) {
+        part_list_print(&list, false);
+    }
+    part_list_free(&list);
+    return code == CODE_OK ? report_as(CODE_NO, out, "%s of %s %s not complete; nothing is named",
+                                       human_grouped(missing).text,
+                                       human_counted(sums.parts, "part", "parts").text,
+                                       missing == 1 ? "is" : "are")
+                           : code;
+}
+
+/* Waits for them if asked.  *gone: another commit was quicker. */
+static int wait_for_parts(const commit_options *o, const char *out, gufo_plan *plan, bool *gone)
+{
+    int code = CODE_OK;
+
+    for (*gone = false; code == CODE_OK && !*gone;) {
+        const plan_sums sums = plan_sum(plan);
+
+        if (sums.states[GUFO_PART_COMPLETE] == sums.parts)
+            return CODE_OK;
+        if (!o->wait || sums.states[GUFO_PART_FAILED] > 0)
+            return report_missing(out, plan, o->base.shared->json);
+        if (!plan_wait(1))
+            return report_as(CODE_INTERRUPTED, out, "interrupted; the same command continues");
+        code = plan_look(plan, out, gone);
+    }
+    return code;
+}
+
+/* ---- the command of the plan ---------------------------------------------------------------- */
+
+/* The words point into the plan. */
+static const char **list_words(const gufo_plan *plan, size_t *count)
+{
+    const char **words;
+
+    for (*count = 0; gufo_plan_argument(plan, *count) != NULL;)
+        ++*count;
+    words = calloc(*count + 1, sizeof *words);
+    for (size_t i = 0; words != NULL && i < *count; i++)
+        words[i] = gufo_plan_argument(plan, i);
+    return words;
+}
+
+/* A path that holds in another folder, too; NULL after a report. */
+static char *whole_path(const char *out)
+{
+    char folder[PATH_MAX];
+
+    if (*out == '/')
+        return path_with(out, "");
+    if (getcwd(folder, sizeof folder) != NULL)
+        return path_format("%s/%s", folder, out);
+    (void)report_system(out, errno);
+    return NULL;
+}
+
+static int run_command(const commit_options *o, const char *path, const gufo_plan *plan)
+{
+    const shared_options *own = o->base.shared;
+    const char *folder = gufo_plan_folder(plan);
+    shared_options shared = {.commands = own->commands,
+                             .gufo = own->gufo,
+                             .json = own->json,
+                             .quiet = own->quiet,
+                             .verbose = own->verbose,
+                             .threads = own->threads,
+                             .color = own->color,
+                             .force = own->force,
+                             .commits = path,
+                             .planned = path};
+    int code;
+
+    shared.words = list_words(plan, &shared.word_count);
+    if (shared.words == NULL)
+        return report_memory(NULL);
+    /* On a machine where there is no such folder, all paths have to be whole ones. */
+    if (folder != NULL && path_is_folder(folder) && chdir(folder) != 0)
+        code = report_system(folder, errno);
+    else
+        code = command_line_start(&shared);
+    free((void *)shared.words);
+    return code;
+}
+
+static int clean(const char *out, const char *path)
+{
+    gufo_error error;
+    bool done;
+
+    return gufo_plan_clean(path, &done, &error) == GUFO_OK ? CODE_OK : report_refusal(out, &error);
+}
+
+static int commit_plan(const commit_options *o, const char *out, const gufo_plan *plan)
+{
+    char *path = whole_path(out);
+    int code = path != NULL ? run_command(o, path, plan) : CODE_FAILED;
+
+    if (code == CODE_OK)
+        code = clean(out, path);
+    free(path);
+    return code;
+}
+
+static int commit(void *context)
+{
+    const commit_options *o = context;
+    const char *out = o->base.shared->args[0];
+    gufo_plan *plan;
+    int code = plan_open(out, &plan);
+    bool gone = plan == NULL;
+
+    signals_defer();
+    if (code == CODE_OK && plan != NULL)
+        code = wait_for_parts(o, out, plan, &gone);
+    if (code == CODE_OK && gone)
+        report_note(out, "it is complete, and has no parts any more");
+    else if (code == CODE_OK)
+        code = commit_plan(o, out, plan);
+    gufo_plan_free(plan);
+    return code;
+}
+
+const command_line command_commit = {
+    .operands = {"OUT", 1, 1, "OUT is needed"},
+    .doc = "Give the files of a job their names when all its parts are complete.\v"
+           "OUT is what the workers were given as OUT, with --part.  gufo runs the command of the "
+           "plan, "
+           "OUT.parts/plan, once more, to commit it: it needs the inputs, and reports what the "
+           "command "
+           "reports.  An interrupted commit goes on where it was.\n\n"
+           "Exit status 1 means that parts are not complete: they are listed, and nothing is "
+           "named.  If OUT is "
+           "there and OUT.parts is not, nothing is left to do, and the status is 0.",
+    .examples = {{"gufo commit model-q4_k_m.gguf", "Names the file that workers have made."},
+                 {"gufo commit --wait model-q4_k_m.gguf", "Waits for them before."}},
+    COMMAND_OPTIONS(commit_table, commit_options),
+    .run = commit,
+};
