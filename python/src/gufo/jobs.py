@@ -378,7 +378,7 @@ class PartResult:
 def part_options(part: str | tuple[int, int]) -> dict[str, Any]:
     if part == "next":
         return {"part_next": True}
-    share: Sequence[str | int] = part.split("/") if isinstance(part, str) else part
+    share: Sequence[Any] = part.split("/") if isinstance(part, str) else part
     try:
         worker, workers = map(int, share)
     except ValueError:
