@@ -25,10 +25,13 @@ typedef struct named {
     int file;
 } named;
 
+/* In place of a file: what has the name is a folder. */
+enum { FOLDER = -2 };
+
 typedef struct recorded {
     disk_call_kind kind;
     int file;
-    char name[128], to[128];
+    char name[128], to[128]; /* from the recorded folder on; the folder of DISK_SYNC_FOLDER */
     uint64_t offset, size;
     uint8_t *data;
 } recorded;
@@ -53,11 +56,28 @@ typedef struct image {
 
 /* ---- recording ------------------------------------------------------------------------------ */
 
-static const char *base_name(const char *path)
+static const char *name_in(const recording *r, const char *path)
 {
+    const size_t len = strlen(r->folder);
     const char *slash = strrchr(path, '/');
 
+    if (strncmp(path, r->folder, len) == 0 && path[len] == '/')
+        return path + len + 1;
     return slash != NULL ? slash + 1 : path;
+}
+
+/* The name of a folder that is open: the recorded one has none, and each in it has that of a DISK_MAKE_FOLDER. */
+static const char *folder_name(const recording *r, int fd)
+{
+    struct stat opened, entry;
+
+    check(fstat(fd, &opened) == 0, "fstat");
+    for (size_t i = 0; i < r->count; i++)
+        if (r->calls[i].kind == DISK_MAKE_FOLDER &&
+            stat(path_join(r->folder, r->calls[i].name).text, &entry) == 0 &&
+            entry.st_ino == opened.st_ino)
+            return r->calls[i].name;
+    return "";
 }
 
 static int add_file(recording *r, ino_t inode)
@@ -92,10 +112,14 @@ static void note(void *context, const disk_call *call)
         c->file = add_file(r, info.st_ino);
     } else
         c->file = call->fd >= 0 && call->kind != DISK_SYNC_FOLDER ? find_file(r, call->fd) : -1;
+    if (call->kind == DISK_MAKE_FOLDER)
+        c->file = FOLDER;
+    if (call->kind == DISK_SYNC_FOLDER)
+        snprintf(c->name, sizeof c->name, "%s", folder_name(r, call->fd));
     if (call->path != NULL)
-        snprintf(c->name, sizeof c->name, "%s", base_name(call->path));
+        snprintf(c->name, sizeof c->name, "%s", name_in(r, call->path));
     if (call->to != NULL)
-        snprintf(c->to, sizeof c->to, "%s", base_name(call->to));
+        snprintf(c->to, sizeof c->to, "%s", name_in(r, call->to));
     if (call->kind == DISK_WRITE) {
         c->data = malloc((size_t)call->size);
         check(c->data != NULL, "memory");
@@ -230,9 +254,9 @@ static void apply_name(image *m, const recorded *call)
     named *from = find_name(m, call->name);
     int file = from != NULL ? from->file : -1;
 
-    if (call->kind == DISK_UNLINK)
+    if (call->kind == DISK_UNLINK || call->kind == DISK_REMOVE_FOLDER)
         remove_name(m, call->name);
-    else if (call->kind == DISK_CREATE)
+    else if (call->kind == DISK_CREATE || call->kind == DISK_MAKE_FOLDER)
         set_name(m, call->name, call->file);
     else if (file >= 0) {
         if (call->kind == DISK_RENAME)
@@ -244,7 +268,8 @@ static void apply_name(image *m, const recorded *call)
 static bool is_of_names(const recorded *call)
 {
     return call->kind == DISK_CREATE || call->kind == DISK_RENAME || call->kind == DISK_LINK ||
-           call->kind == DISK_UNLINK;
+           call->kind == DISK_UNLINK || call->kind == DISK_MAKE_FOLDER ||
+           call->kind == DISK_REMOVE_FOLDER;
 }
 
 /* What happens to one call. */
@@ -279,9 +304,60 @@ static void empty_folder(const char *directory)
     struct dirent *entry;
 
     check(listing != NULL, "%s", directory);
-    while ((entry = readdir(listing)) != NULL)
-        (void)unlink(path_join(directory, entry->d_name).text);
+    while ((entry = readdir(listing)) != NULL) {
+        const path_text path = path_join(directory, entry->d_name);
+        struct stat info;
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (lstat(path.text, &info) == 0 && S_ISDIR(info.st_mode)) {
+            empty_folder(path.text);
+            (void)rmdir(path.text);
+        }
+        (void)unlink(path.text);
+    }
     closedir(listing);
+}
+
+/* Whether the folder that a name is in is there. */
+static bool has_folder(const char *into, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    char around[128] = "";
+
+    if (slash != NULL)
+        snprintf(around, sizeof around, "%.*s", (int)(slash - name), name);
+    return file_exists(path_join(into, around).text);
+}
+
+/* Writes a file under its first name; later ones are links to it. */
+static void write_named(const image *m, size_t index, const char *into)
+{
+    const named *name = &m->names[index];
+    const path_text path = path_join(into, name->name);
+
+    for (size_t i = 0; i < index; i++)
+        if (m->names[i].file == name->file && has_folder(into, m->names[i].name)) {
+            check(link(path_join(into, m->names[i].name).text, path.text) == 0, "link");
+            return;
+        }
+    write_file(path.text, m->files[name->file].data, m->files[name->file].len);
+}
+
+/* Writes all files; those whose folder was lost are lost with it. */
+static void write_image(const image *m, const char *into)
+{
+    for (size_t i = 0; i < m->name_count; i++)
+        if (m->names[i].file == FOLDER)
+            check(mkdir(path_join(into, m->names[i].name).text, 0700) == 0, "mkdir");
+    for (size_t i = 0; i < m->name_count; i++)
+        if (m->names[i].file != FOLDER && has_folder(into, m->names[i].name))
+            write_named(m, i, into);
+    /* The rights of journals.  Names were given last: no file was changed before another was
+     * written. */
+    for (size_t i = 0; i < m->name_count; i++)
+        (void)chmod(path_join(into, m->names[i].name).text,
+                    m->names[i].file == FOLDER ? 0700 : 0600);
 }
 
 /* The folder after `calls` calls with these fates. */
@@ -298,16 +374,7 @@ static void rebuild(const recording *r, size_t calls, const fate *fates, const c
     for (size_t i = 0; i < calls; i++)
         apply(&m, &r->calls[i], &fates[i]);
     empty_folder(into);
-    for (size_t i = 0; i < m.name_count; i++) {
-        const content *c = &m.files[m.names[i].file];
-        path_text path = path_join(into, m.names[i].name);
-
-        write_file(path.text, c->data, c->len);
-    }
-    /* The rights of journals.  Names were given last: no file was changed before another was
-     * written. */
-    for (size_t i = 0; i < m.name_count; i++)
-        assert_int_equal(chmod(path_join(into, m.names[i].name).text, 0600), 0);
+    write_image(&m, into);
     for (int i = 0; i < r->file_count; i++)
         free(m.files[i].data);
 }
@@ -319,16 +386,31 @@ static bool is_sync(const recorded *call)
     return call->kind == DISK_SYNC || call->kind == DISK_SYNC_FOLDER;
 }
 
+/* Whether a folder has a name itself, not in a folder of it. */
+static bool has_name(const char *around, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const size_t len = slash != NULL ? (size_t)(slash - name) : 0;
+
+    return strlen(around) == len && strncmp(around, name, len) == 0;
+}
+
+/* Whether a later call waits until this one is on disk. */
+static bool is_synced_by(const recorded *call, const recorded *sync)
+{
+    if (!is_of_names(call))
+        return sync->kind == DISK_SYNC && sync->file == call->file;
+    return sync->kind == DISK_SYNC_FOLDER && has_name(sync->name, call->name) &&
+           (call->to[0] == '\0' || has_name(sync->name, call->to));
+}
+
 /* Whether call `at` was on disk for certain when power was lost after `calls` calls. */
 static bool is_synced(const recording *r, size_t at, size_t calls)
 {
-    const recorded *call = &r->calls[at];
-
     for (size_t i = at + 1; i < calls; i++)
-        if (is_of_names(call) ? r->calls[i].kind == DISK_SYNC_FOLDER
-                              : r->calls[i].kind == DISK_SYNC && r->calls[i].file == call->file)
+        if (is_synced_by(&r->calls[at], &r->calls[i]))
             return true;
-    return is_sync(call);
+    return is_sync(&r->calls[at]);
 }
 
 /* Where a rebuilt folder goes, and who looks at it. */

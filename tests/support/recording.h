@@ -12,7 +12,7 @@
 
 typedef struct recording recording;
 
-/* Starts with the files that are in the folder.  One recording at a time. */
+/* Starts with the files that are in the folder, which has no folders yet.  One recording at a time. */
 recording *recording_start(const char *directory);
 /* Nothing more is recorded. */
 void recording_stop(recording *r);

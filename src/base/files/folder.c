@@ -50,3 +50,11 @@ gufo_status folder_sync(const char *path, bool *opened, gufo_error *error)
     (void)close(fd);
     return status;
 }
+
+gufo_status folder_sync_names(const char *path, gufo_error *error)
+{
+    bool opened;
+    gufo_status status = folder_sync(path, &opened, error);
+
+    return opened ? status : GUFO_OK;
+}

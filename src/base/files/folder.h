@@ -19,5 +19,7 @@ bool folder_of(const char *path, char out[PATH_MAX]);
 /* Waits until the names in the folder of `path` are on disk.  *opened: whether the folder may be
  * read.  File systems that cannot sync folders do not fail. */
 gufo_status folder_sync(const char *path, bool *opened, gufo_error *error);
+/* The same; a folder that we may write to but not read does not fail either. */
+gufo_status folder_sync_names(const char *path, gufo_error *error);
 
 #endif

@@ -492,16 +492,6 @@ static bool links_unsupported(int failure)
     return failure == EPERM || failure == EOPNOTSUPP || failure == ENOSYS || failure == EMLINK;
 }
 
-/* Waits until the names in the target's folder are on disk.  File systems that cannot sync folders
- * are not failures, and neither is a folder that we may write to but not read. */
-static gufo_status output_sync_folder(const output *o, gufo_error *error)
-{
-    bool opened;
-    gufo_status status = folder_sync(o->target, &opened, error);
-
-    return opened ? status : GUFO_OK;
-}
-
 gufo_status output_sync_folders(const output *files, size_t count, size_t *failed,
                                 gufo_error *error)
 {
@@ -511,7 +501,7 @@ gufo_status output_sync_folders(const output *files, size_t count, size_t *faile
         if (i > 0 && folder_same(files[i - 1].target, files[i].target))
             continue;
         *failed = i;
-        status = output_sync_folder(&files[i], error);
+        status = folder_sync_names(files[i].target, error);
     }
     return status;
 }
@@ -538,7 +528,7 @@ static gufo_status take_new_name(const output *o, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     if (o->keep) /* at no moment may hours of work be without a name */
-        (void)output_sync_folder(o, NULL);
+        (void)folder_sync_names(o->target, NULL);
     (void)disk_unlink(o->temporary);
     return GUFO_OK;
 }
@@ -605,7 +595,7 @@ gufo_status output_commit(output *o, gufo_error *error)
         output_discard(o);
         return status;
     }
-    (void)output_sync_folder(o, NULL);
+    (void)folder_sync_names(o->target, NULL);
     output_forget(o);
     return GUFO_OK;
 }

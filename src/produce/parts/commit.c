@@ -149,6 +149,9 @@ static gufo_status open_record(committing *c, gufo_error *error)
 
     if (status == GUFO_OK && !found)
         status = journal_create(&c->record, c->path, 0, &identity, false, error);
+    /* Neither the record nor a log may be lost once files have their names. */
+    if (status == GUFO_OK)
+        status = folder_sync_names(c->path, error);
     if (status == GUFO_OK) {
         status = check_still_there(c, error);
         if (status != GUFO_OK)
@@ -218,7 +221,7 @@ gufo_status gufo_plan_commit(gufo_job *job, const gufo_job_options *outputs, con
     if (missing != NULL)
         *missing = count;
     mem_free(&job->allocator, c.folder);
-    mem_free(&job->allocator, c.path);
+    mem_free(c.logs.allocator, c.path);
     gufo_plan_free(c.plan);
     return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
 }
@@ -230,14 +233,15 @@ gufo_status gufo_plan_commit(gufo_job *job, const gufo_job_options *outputs, con
 static gufo_status remove_all(const logs *of, const char *record, gufo_error *error)
 {
     gufo_status status = logs_remove_file(of, PLAN_NAME, error);
-    bool opened;
 
-    if (status == GUFO_OK) {
-        (void)folder_sync(record, &opened, NULL);
+    if (status == GUFO_OK)
+        status = folder_sync_names(record, error);
+    if (status == GUFO_OK)
         status = logs_remove(of, error);
-    }
     if (status == GUFO_OK)
         status = logs_remove_file(of, PLAN_MAKER, error);
+    if (status == GUFO_OK)
+        status = folder_sync_names(record, error);
     if (status == GUFO_OK)
         status = logs_remove_file(of, PLAN_COMMIT, error);
     if (status == GUFO_OK && disk_remove_folder(of->folder) != 0 && errno != ENOENT &&
@@ -246,7 +250,8 @@ static gufo_status remove_all(const logs *of, const char *record, gufo_error *er
     return status;
 }
 
-/* *done: the record says that all files have their names, and everything is removed. */
+/* *done: the record says that all files have their names, and everything is removed.  An empty folder, in which
+ * nothing was begun or from which all was removed, goes, too. */
 static gufo_status clean_folder(const logs *of, bool *done, gufo_error *error)
 {
     committing c = {.record = {.fd = -1}};
@@ -258,6 +263,8 @@ static gufo_status clean_folder(const logs *of, bool *done, gufo_error *error)
         status = journal_open(&c.record, record, 0, NULL, take_state, &c, &found, error);
     if (status == GUFO_OK && c.named)
         status = remove_all(of, record, error);
+    else if (status == GUFO_OK && !found)
+        (void)disk_remove_folder(of->folder);
     *done = status == GUFO_OK && c.named;
     journal_close(&c.record, true);
     if (status != GUFO_OK)

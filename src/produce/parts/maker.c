@@ -180,7 +180,6 @@ static gufo_status publish(const maker *m, gufo_error *error)
     char name[OWN_NAME];
     gufo_status status;
     char *own;
-    bool opened;
 
     (void)snprintf(name, sizeof name, ".plan-%016" PRIx64, hash_key_new().k0);
     own = logs_path(&m->of, name);
@@ -190,7 +189,7 @@ static gufo_status publish(const maker *m, gufo_error *error)
     if (status == GUFO_OK)
         status = name_plan(own, m->plan, error);
     if (status == GUFO_OK)
-        (void)folder_sync(m->plan, &opened, NULL);
+        (void)folder_sync_names(m->plan, NULL);
     (void)disk_unlink(own);
     mem_free(m->of.allocator, own);
     return fail_beside(m->plan, status, error);
@@ -210,13 +209,14 @@ static gufo_status remove_left(const maker *m, targets *t, gufo_error *error)
     return status == GUFO_OK ? targets_remove_left(t, error) : status;
 }
 
-/* A .part file whose folder of parts was lost with the power would be anybody's. */
-static gufo_status sync_name(const char *folder, gufo_error *error)
+/* A .part file would be anybody's if what says that workers made it were lost with the power. */
+static gufo_status sync_names(const maker *m, gufo_error *error)
 {
-    bool opened;
-    gufo_status status = folder_sync(folder, &opened, error);
+    gufo_status status = fail_beside(m->path, folder_sync_names(m->path, error), error);
 
-    return opened ? fail_beside(folder, status, error) : GUFO_OK;
+    return status == GUFO_OK
+               ? fail_beside(m->of.folder, folder_sync_names(m->of.folder, error), error)
+               : status;
 }
 
 /* Nothing is removed once another worker is the maker: what is there is its own. */
@@ -226,7 +226,7 @@ static gufo_status make_all(const maker *m, gufo_error *error)
     gufo_status status = targets_find_new(&t, m->job, m->outputs, true, error);
 
     if (status == GUFO_OK)
-        status = sync_name(m->of.folder, error);
+        status = sync_names(m, error);
     if (status == GUFO_OK && is_still_maker(m))
         status = remove_left(m, &t, error);
     if (status == GUFO_OK)

@@ -59,14 +59,6 @@ static char *aside_of(const release *r, uint64_t index, const char *more)
     return mem_join(&r->job->allocator, gufo_str_of(name), gufo_str_of(suffix));
 }
 
-static gufo_status sync_folder(const char *path, gufo_error *error)
-{
-    bool opened;
-    gufo_status status = folder_sync(path, &opened, error);
-
-    return opened ? status : GUFO_OK; /* as output_sync_folder */
-}
-
 /* ---- what is needed when -------------------------------------------------------------------- */
 
 /* Notes that piece `number` needs rows of a source, with their tables. */
@@ -453,7 +445,7 @@ static gufo_status set_aside(release *r, gufo_error *error)
     if (!is_aside(input->name) && disk_rename(input->name, path) != 0)
         status = fail_io(error, errno, "cannot rename to %s", path);
     if (status == GUFO_OK)
-        status = sync_folder(path, error);
+        status = folder_sync_names(path, error);
     if (status == GUFO_OK)
         status = open_aside(r, path, error);
     input->released = status == GUFO_OK;
@@ -487,7 +479,7 @@ static gufo_status remove_whole(job_input *input, const char *path, gufo_error *
 
     if (fd < 0)
         return status != GUFO_OK ? status : error->code;
-    status = sync_folder(path, error);
+    status = folder_sync_names(path, error);
     if (status == GUFO_OK)
         status = source_exchange(input->source, fd, error);
     if (status == GUFO_OK && disk_unlink(input->name) != 0)
@@ -559,7 +551,7 @@ gufo_status release_remove(release *r, gufo_error *error)
         if (disk_unlink(path) != 0 && errno != ENOENT)
             status = fail_io(error, errno, "cannot remove %s", path);
         else if (i + 1 == r->job->input_count || !folder_same(path, r->job->inputs[i + 1].name))
-            status = sync_folder(path, error);
+            status = folder_sync_names(path, error);
         mem_free(&r->job->allocator, path);
         status = fail_input(r, i, status, error);
     }

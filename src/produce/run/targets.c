@@ -270,7 +270,8 @@ static gufo_status write_header(const targets *t, uint32_t index, gufo_error *er
                         (size_t)(r.to - r.from), error);
 }
 
-/* The .part file of a part is not made here: only what its maker made is written to. */
+/* The .part file of a part is not made here: only what its maker made is written to.  Its size, which the maker does not
+ * sync, may have been lost with the power; setting it takes no byte from others. */
 static gufo_status open_part(const targets *t, uint32_t index, gufo_error *error)
 {
     output *file = &t->files[index];
@@ -286,9 +287,11 @@ static gufo_status open_part(const targets *t, uint32_t index, gufo_error *error
     obstacle = trust_own(&info);
     if (obstacle != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "cannot write to its .part file: %s", obstacle);
-    if ((uint64_t)info.st_size != size)
+    if ((uint64_t)info.st_size > size)
         return refuse(error, GUFO_E_CHANGED, "its .part file has %s bytes, not %s",
                       GROUPED((uint64_t)info.st_size), GROUPED(size));
+    if ((uint64_t)info.st_size < size && disk_resize(file->fd, size) != 0)
+        return fail_io(error, errno, "cannot set the size of its .part file");
     return GUFO_OK;
 }
 
