@@ -155,10 +155,12 @@ static int commit(void *context)
     signals_defer();
     if (code == CODE_OK && plan != NULL)
         code = wait_for_parts(o, out, plan, &gone);
+    if (code == CODE_OK && !gone)
+        code = commit_plan(o, out, plan);
+    else if (code == CODE_OK)
+        code = clean(out, out); /* a commit may have been stopped while it did that */
     if (code == CODE_OK && gone)
         report_note(out, "it is complete, and has no parts any more");
-    else if (code == CODE_OK)
-        code = commit_plan(o, out, plan);
     gufo_plan_free(plan);
     return code;
 }
