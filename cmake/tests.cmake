@@ -202,6 +202,17 @@ elseif(TARGET gufo_command)
     endforeach()
 endif()
 
+# Recipes of docs/cluster.md, each with the engine that it is for; skipped where that is not installed (scripts/cluster).
+if(TARGET gufo_command AND GUFO_FULL AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANITIZE)
+    file(GLOB cluster_tests CONFIGURE_DEPENDS tests/cluster/*.bats)
+    foreach(source IN LISTS cluster_tests)
+        get_filename_component(name ${source} NAME_WE)
+        add_test(NAME cluster.${name} COMMAND ${BATS} ${source})
+        set_tests_properties(cluster.${name} PROPERTIES LABELS cluster TIMEOUT 300 COST 5 PROCESSORS 2 ENVIRONMENT
+            "${test_environment};${command_environment};GUFO_PYTHON_FOLDER=${PROJECT_BINARY_DIR}/python")
+    endforeach()
+endif()
+
 # ---- installed package, binary interface ------------------------------------------------------
 
 # A foreign project cannot link what was built with sanitizers.
