@@ -281,13 +281,15 @@ make_numbers() {
         run -0 share "${@:2}"
         same "$(share "$1")"
     }
-    is 3/4 SLURM_PROCID=3 SLURM_NTASKS=4 auto
-    is 2/3 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3 SLURM_PROCID=0 SLURM_NTASKS=1 auto
+    is 3/4 SLURM_PROCID=3 SLURM_STEP_NUM_TASKS=4 auto
+    is 2/3 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 auto
     is 1/2 PMI_RANK=1 PMI_SIZE=2 auto
     is 4/5 SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_COUNT=5 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=4 \
-        SLURM_PROCID=0 SLURM_NTASKS=1 auto
+        SLURM_PROCID=0 auto
+    is 4/5 SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_COUNT=5 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=4 \
+        SLURM_PROCID=0 SLURM_NTASKS=2 auto # the batch script
     is 5/6 SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=2 \
-        SLURM_PROCID=1 SLURM_NTASKS=2 auto
+        SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 auto
     is 2/9 JOB_COMPLETION_INDEX=2 auto/9
     is 17/20 SLURM_ARRAY_TASK_ID=17 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=17 auto/20
     wrong() {
@@ -298,9 +300,9 @@ make_numbers() {
         SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=17 auto
     wrong 'none of these variables is set: JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID, OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID' X=1 auto
     wrong 'use --part auto/N' JOB_COMPLETION_INDEX=2 auto
-    wrong 'SLURM_PROCID is 4, but there are 4 workers' SLURM_PROCID=4 SLURM_NTASKS=4 auto
+    wrong 'SLURM_PROCID is 4, but there are 4 workers' SLURM_PROCID=4 SLURM_STEP_NUM_TASKS=4 auto
     wrong "PMI_SIZE is not a number: 'x'" PMI_RANK=1 PMI_SIZE=x auto
-    wrong 'SLURM_NTASKS is not set' SLURM_PROCID=1 auto
+    wrong 'none of these variables is set' SLURM_PROCID=0 SLURM_NTASKS=4 auto # a batch script, without srun
 }
 
 @test "parts, progress: tables and JSON" {

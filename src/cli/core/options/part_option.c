@@ -16,14 +16,15 @@ typedef struct rank_source {
     const char *first, *last; /* of an array, which may begin anywhere and have gaps; else NULL */
 } rank_source;
 
-/* In each level the first one counts: mpirun inherits the variables of srun. */
+/* In each level the first one counts: mpirun inherits the variables of srun.  A batch script of Slurm has SLURM_PROCID,
+ * too, and often SLURM_NTASKS, but is not a step: it runs once for all tasks. */
 static const rank_source sources[] = {
     {UNCOUNTED, "JOB_COMPLETION_INDEX", NULL, NULL, NULL},
     {OUTER, "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
      "SLURM_ARRAY_TASK_MAX"},
     {INNER, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL, NULL},
     {INNER, "PMI_RANK", "PMI_SIZE", NULL, NULL},
-    {INNER, "SLURM_PROCID", "SLURM_NTASKS", NULL, NULL},
+    {INNER, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", NULL, NULL},
 };
 
 enum { SOURCES = sizeof sources / sizeof *sources };
@@ -85,9 +86,13 @@ static int take_source(const rank_source *s, gufo_part *share)
 
 static const rank_source *find_set(unsigned levels)
 {
-    for (size_t i = 0; i < SOURCES; i++)
-        if ((levels & 1U << sources[i].level) != 0 && is_set(sources[i].rank))
-            return &sources[i];
+    for (size_t i = 0; i < SOURCES; i++) {
+        const rank_source *s = &sources[i];
+
+        if ((levels & 1U << s->level) != 0 && is_set(s->rank) &&
+            (s->level != INNER || is_set(s->count)))
+            return s;
+    }
     return NULL;
 }
 
