@@ -158,7 +158,6 @@ make_numbers() {
     for ((i = 0; i < 8; i++)); do
         rm -f out* report.csv
         gufo quantize -q in.gguf out.gguf Q4_0 --split-max-size 700K --report report.csv --part next
-        touch report.csv # as a commit that was killed late leaves one
         timeout -s KILL "0.0$((i * 3 / 10))$((i * 3 % 10))" "$GUFO" commit -q out.gguf || true
         gufo commit -q out.gguf
         for file in plain-*.gguf; do
@@ -167,6 +166,53 @@ make_numbers() {
         cmp plain.csv report.csv
         [ -z "$(find . -name '*.part*')" ]
     done
+}
+
+@test "commit: a report that exists is not replaced without --force" {
+    make_numbers in.gguf
+    for force in '' --force; do
+        rm -f out.gguf
+        gufo quantize -q in.gguf out.gguf Q8_0 --report report.csv --part next
+        echo old >report.csv
+        # shellcheck disable=SC2086
+        run -0 gufo commit $force out.gguf
+        if [ -z "$force" ]; then
+            has 'report.csv: it exists, and is not replaced'
+            grep -qx old report.csv
+        else
+            grep -q output.weight report.csv
+        fi
+        rm report.csv
+    done
+}
+
+@test "commit: runs no command of a plan but one with --part, for that output" {
+    make_numbers in.gguf
+    cp in.gguf before.gguf
+    plan() {
+        rm -rf out.gguf.part*
+        "$GUFO_TEST_BIN/make_plan" in.gguf out.gguf "$@"
+    }
+    plan gufo edit --set general.name=Other in.gguf
+    run -2 gufo commit out.gguf
+    has 'out.gguf: the command of its plan has no --part'
+    plan gufo edit --set general.name=Other in.gguf --part next
+    run -2 gufo commit out.gguf
+    has "unknown option '--part'"
+    plan gufo endian --to big in.gguf other.gguf --part next
+    run -2 gufo commit out.gguf
+    has 'out.gguf: the command of its plan writes to other.gguf instead'
+    plan gufo quantize in.gguf out.gguf Q8_0 --part next
+    run -2 gufo commit out.gguf
+    has 'differs from the plan'
+    plan
+    run -2 gufo commit out.gguf
+    plan gufo
+    run -2 gufo commit out.gguf
+    cmp in.gguf before.gguf
+    [ ! -e out.gguf ] && [ ! -e other.gguf ]
+    plan gufo endian --to big in.gguf out.gguf --part next
+    run -0 gufo commit out.gguf
 }
 
 @test "parts: eight workers at once" {
@@ -325,6 +371,25 @@ make_numbers() {
     run -0 gufo parts -j out.gguf
     has '"complete":true}]}'
     gufo commit -q out.gguf
+}
+
+@test "parts, progress: no line is wider than the terminal" {
+    need_terminal
+    make_numbers in.gguf
+    gufo quantize -q in.gguf out.gguf Q8_0 --split-max-size 700K --part 0/2 --part-align 4K
+    for columns in 40 80 120; do
+        for command in 'parts out.gguf' 'split --dry-run --max-size 700K in.gguf s --part next'; do
+            # shellcheck disable=SC2086
+            on_terminal env COLUMNS=$columns "$GUFO" --color=never $command >shown
+            awk -v columns=$columns '{ sub(/\r$/, "") } length($0) > columns { print; wide = 1 } END { exit wide || NR < 2 }' shown
+        done
+    done
+    gufo quantize -q in.gguf out.gguf Q8_0 --split-max-size 700K --part next
+    for columns in 40 80 120; do
+        on_terminal env COLUMNS=$columns "$GUFO" --color=never progress out.gguf >shown
+        awk -v columns=$columns '{ sub(/\r$/, ""); sub(/.*\033\[\?1049l/, "") } length($0) > columns { print; wide = 1 }
+            END { exit wide || NR < 2 }' shown
+    done
 }
 
 @test "progress: on a terminal, until all parts are complete" {

@@ -254,7 +254,7 @@ static int guard_report(work *w)
         return CODE_FAILED;
     for (size_t i = 0; i < 2 && code == CODE_OK; i++)
         if (paths[i] != NULL)
-            code = save_check(paths[i], quantize_replaces(o), &w->guard);
+            code = save_check(paths[i], quantize_may_exist(o), &w->guard);
     return code;
 }
 

@@ -83,8 +83,8 @@ void quantize_release(void *options);
 int quantize_read_arguments(quantize_options *options);
 int quantize_take_arguments(quantize_options *options, const char *out, const char *types);
 int quantize_name_outputs(quantize_options *options, const gufo_model *input);
-/* Whether a report that exists is replaced: an interrupted commit may have written it. */
-bool quantize_replaces(const quantize_options *options);
+/* Whether a report that exists is no reason to stop: an interrupted commit may have written it. */
+bool quantize_may_exist(const quantize_options *options);
 
 /* ---- quantize_values.c: each returns the exit code ------------------------------------------ */
 

@@ -232,7 +232,7 @@ static int make_folder(quantize_options *o)
     return CODE_OK;
 }
 
-bool quantize_replaces(const quantize_options *o)
+bool quantize_may_exist(const quantize_options *o)
 {
     return o->base.shared->force || o->base.shared->commits != NULL;
 }
@@ -264,7 +264,7 @@ static int check_arguments(quantize_options *o)
         code = save_check_dry(o->paths[i], o->input, true);
     if (code == CODE_OK)
         code = make_folder(o);
-    return code == CODE_OK ? csv_check(o->report, quantize_replaces(o)) : code;
+    return code == CODE_OK ? csv_check(o->report, quantize_may_exist(o)) : code;
 }
 
 int quantize_take_arguments(quantize_options *o, const char *out, const char *types)

@@ -7,6 +7,7 @@
 #include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/files/path.h"
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
 
@@ -366,6 +367,11 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
     tensor_row row;
     text_stream csv;
 
+    if (quantize_may_exist(options) && !options->base.shared->force &&
+        path_exists(options->report)) {
+        report_note(options->report, "it exists, and is not replaced");
+        return CODE_OK;
+    }
     if (!text_stream_open(&csv))
         return report_memory(NULL);
     record_csv_heads(csv.out, &type, NULL, true);
@@ -378,7 +384,7 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
             fputs("\r\n", csv.out);
         }
     }
-    return csv_save(&csv, options->report, quantize_replaces(options), guard);
+    return csv_save(&csv, options->report, options->base.shared->force, guard);
 }
 
 /* ---- warnings ------------------------------------------------------------------------------- */

@@ -374,6 +374,8 @@ int command_line_run(const command_line *line, int argc, char **argv, shared_opt
     input->shared = shared;
     if (!line->unread)
         code = parse_line(line, argc, argv, input);
+    if (code == CODE_OK && shared->commits != NULL && line != shared->gufo && !input->part.given)
+        code = report_as(CODE_USAGE, shared->commits, "the command of its plan has no --part");
     if (code == CODE_OK && !shared->done)
         code = line->run != NULL ? line->run(input) : command_line_each(input, line->each);
     release(line, input);
