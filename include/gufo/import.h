@@ -111,7 +111,10 @@ typedef struct gufo_legacy_options {
     const gufo_model *vocabulary;
     const gufo_run *run;             /* for GUFO_LEGACY_MEASURE: threads, progress; may be NULL */
     const gufo_allocator *allocator; /* NULL: malloc */
-    uint64_t reserved[4];            /* must be zero */
+    /* What general.name and gufo.source.file say in place of the file's name, as gufo_import_facts has it;
+     * NULL: that name. */
+    const char *called;
+    uint64_t reserved[4]; /* must be zero */
 } gufo_legacy_options;
 
 /* Opens a file of a format before GGUF, or of GGUF version 1 or 2.  `path` is the first part of
@@ -192,6 +195,11 @@ typedef struct gufo_checkpoint_options {
     const gufo_allocator *allocator; /* NULL: malloc; Jansson's own memory is always malloc's */
     /* Its progress counts steps, and may stop; for the time of the call.  NULL: nobody is asked. */
     const gufo_run *run;
+    /* What the folder is called, and that of the base of an adapter, in place of what their paths say, so that
+     * a model in folders of other names becomes the same file: as gufo_import_facts has it.  general.name,
+     * other keys of general.* and rules of some architectures come from it where the files do not say more.
+     * NULL: as in the path; "": it has no name. */
+    const char *called, *base_called;
     uint64_t reserved[4]; /* must be zero */
 } gufo_checkpoint_options;
 
@@ -294,7 +302,12 @@ typedef struct gufo_import_facts {
         *quantized;    /* how a checkpoint packs weights: "gptq", "fp8" ...; NULL: it does not */
     uint64_t packed;   /* such weights, */
     uint64_t repacked; /* and those of them whose numbers blocks of GGUF hold exactly */
-    uint64_t reserved[5];
+    /* What the model says of itself because its path does: the last name of the folder's path ("." and ".." of
+     * where it really is), of a folder in a cache of Hugging Face "https://huggingface.co/ORGANIZATION/NAME", and
+     * "" for one that is not UTF-8; of a file before GGUF its name.  The same of the base of an adapter.  NULL:
+     * nothing comes from a path. */
+    const char *called, *base_called;
+    uint64_t reserved[3];
 } gufo_import_facts;
 
 GUFO_API gufo_import_facts gufo_import_describe(const gufo_import *import);

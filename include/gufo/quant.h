@@ -406,6 +406,8 @@ typedef struct gufo_quantize_options {
      * other types. */
     const gufo_quantize_adapter *adapters;
     size_t adapter_count;
+    /* What quantize.imatrix.file says in place of importance_path; "": there is no such key.  NULL: that path. */
+    const char *importance_name;
     uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_options;
 
@@ -695,8 +697,7 @@ GUFO_API bool gufo_losses_option_at(const gufo_losses *losses, uint64_t index, s
 /* The option of a tensor that is this type; false if it is not one.  Any thread. */
 GUFO_API bool gufo_losses_find(const gufo_losses *losses, uint64_t index,
                                const gufo_element_type *type, gufo_loss *out);
-/* Measures losses that are not known, or with GUFO_LOSSES_ALL_ROWS not of all rows; may be called
- * again, after a failure too.
+/* Measures losses that are not known; may be called again, after a failure too.
  *
  * A first pass reads all rows and adds up the denominators, which takes no encoder.  Then rows are drawn
  * in the proportion of their denominators and encoded: 64 (32 in the types whose encoders are slow), and
@@ -725,8 +726,9 @@ GUFO_API double gufo_losses_actual(const gufo_quantizer_tensor *tensor);
  * tensor (docs/target-size.md).  It also holds a hash of the header, size and time of all files that the data comes from, of the importance matrix and of the
  * options that decide about losses, and counts only where they are the same.
  *
- * Takes what fits.  *taken (may be NULL) is the number of losses that are known now and were not
- * before; losses of other types are kept for gufo_losses_write.  After a failure nothing was taken, and
+ * Takes what gufo_losses_measure would find: with GUFO_LOSSES_ALL_ROWS losses of all rows, without it those that
+ * were found without it.  So plans are the same with a file and without.  *taken (may be NULL) is the number of
+ * losses that are known now and were not before; others are kept for gufo_losses_write.  After a failure nothing was taken, and
  * all can be measured: none of these is a reason to stop.  The file may come from anybody: it must be a
  * regular file of the user, of one name, and is not opened through a symlink; losses that are not finite
  * numbers from 0 on make it damaged.  Memory is bounded by the number of tensors and types.

@@ -8,6 +8,7 @@
 #include "import/model_folder.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -232,12 +233,34 @@ static bool read_cached(gufo_str name, char out[NAME_MAX + 1])
     return true;
 }
 
+void folder_name_write(const folder_name *name, char out[FOLDER_NAME_ROOM])
+{
+    (void)snprintf(out, FOLDER_NAME_ROOM, "%s%s", name->from_hub ? HUB_ADDRESS : "", name->id);
+}
+
+bool folder_name_parse(gufo_str text, folder_name *out)
+{
+    *out = (folder_name){.from_hub = str_begins(text, HUB_ADDRESS)};
+    if (out->from_hub)
+        text = str_from(text, strlen(HUB_ADDRESS));
+    else if (text.len > 0 && memchr(text.data, '/', text.len) != NULL)
+        return false;
+    if (text.len > NAME_MAX || gufo_utf8_valid_prefix(text) != text.len ||
+        (out->from_hub && text.len == 0))
+        return false;
+    memcpy(out->id, text.data, text.len);
+    out->id[text.len] = '\0';
+    return true;
+}
+
 void folder_name_read(const source_folder *folder, folder_name *out)
 {
     gufo_str path = folder->path, name;
     char real[PATH_MAX];
 
     *out = (folder_name){.from_hub = false};
+    if (folder->called != NULL && folder_name_parse(gufo_str_of(folder->called), out))
+        return;
     if (path.len == 0) /* it is in memory */
         return;
     name = cut_last(&path);
@@ -256,4 +279,15 @@ void folder_name_read(const source_folder *folder, folder_name *out)
         return;
     memcpy(out->id, name.data, name.len);
     out->id[name.len] = '\0';
+}
+
+void folder_name_settle(source_folder *folder, const char *called, char own[FOLDER_NAME_ROOM])
+{
+    folder_name name;
+
+    if (called != NULL)
+        folder->called = called;
+    folder_name_read(folder, &name);
+    folder_name_write(&name, own);
+    folder->called = own;
 }

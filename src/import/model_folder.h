@@ -32,13 +32,23 @@ model_place model_place_of(const char *path, bool follow);
 /* Names it in a failure that names no file yet. */
 void model_place_fail_in(const model_place *place, gufo_error *error);
 
-/* What the path of a folder says about the model in it. */
+#define HUB_ADDRESS "https://huggingface.co/"
+
+/* What a folder is called, which says something about the model in it. */
 typedef struct folder_name {
     char id[NAME_MAX + 1]; /* of the model; "": the folder has no name that can be used */
     bool from_hub;         /* it is that of a repository of Hugging Face */
 } folder_name;
 
-/* "." and paths that end in slashes have a name as well. */
+/* By `called`, or by the path: "." and paths that end in slashes have a name as well. */
 void folder_name_read(const source_folder *folder, folder_name *out);
+
+/* The name as a text: "NAME", of a repository "https://huggingface.co/ORGANIZATION/NAME", or "". */
+enum { FOLDER_NAME_ROOM = NAME_MAX + sizeof HUB_ADDRESS };
+void folder_name_write(const folder_name *name, char out[FOLDER_NAME_ROOM]);
+/* And back; false: no folder is called so. */
+bool folder_name_parse(gufo_str text, folder_name *out);
+/* Calls a folder as the caller does; NULL: as it was.  Its name, as a text, is in `own`, which outlives it. */
+void folder_name_settle(source_folder *folder, const char *called, char own[FOLDER_NAME_ROOM]);
 
 #endif

@@ -253,14 +253,17 @@ static void describe(const legacy_import *im, char *out, size_t size)
 }
 
 /* Names of files are any bytes; those that are not text become "?". */
-static gufo_status set_file_name(const filling *f, const char *key, const char *name,
-                                 gufo_error *error)
+static gufo_status settle_name(const filling *f, gufo_error *error)
 {
+    const char *path = f->im->file.parts[0].path, *slash = strrchr(path, '/');
+    const char *name = f->options->called != NULL ? f->options->called
+                       : slash != NULL            ? slash + 1
+                                                  : path;
     char *text = mem_text(&f->im->base.allocator, gufo_str_of(name));
-    gufo_status status;
     gufo_str rest;
     size_t valid;
 
+    f->im->base.facts.called = f->im->called = text;
     if (text == NULL)
         return fail_memory(error);
     rest = gufo_str_of(text);
@@ -268,21 +271,19 @@ static gufo_status set_file_name(const filling *f, const char *key, const char *
         text[(size_t)(rest.data - text) + valid] = '?';
         rest = (gufo_str){rest.data + valid, rest.len - valid};
     }
-    status = set_text(f, key, text, error);
-    mem_free(&f->im->base.allocator, text);
-    return status;
+    return GUFO_OK;
 }
 
 static gufo_status set_general(const filling *f, gufo_error *error)
 {
     const legacy_file *file = &f->im->file;
-    const char *slash = strrchr(file->parts[0].path, '/');
-    const char *name = slash != NULL ? slash + 1 : file->parts[0].path;
     char text[KEY_ROOM * 2];
-    gufo_status status = set_text(f, "general.architecture", f->arch, error);
+    gufo_status status = settle_name(f, error);
 
     if (status == GUFO_OK)
-        status = set_file_name(f, "general.name", name, error);
+        status = set_text(f, "general.architecture", f->arch, error);
+    if (status == GUFO_OK)
+        status = set_text(f, "general.name", f->im->called, error);
     describe(f->im, text, sizeof text);
     if (status == GUFO_OK)
         status = set_text(f, "general.description", text, error);
@@ -292,7 +293,7 @@ static gufo_status set_general(const filling *f, gufo_error *error)
     if (status == GUFO_OK)
         status = set_text(f, "gufo.source.format", text, error);
     if (status == GUFO_OK)
-        status = set_file_name(f, "gufo.source.file", name, error);
+        status = set_text(f, "gufo.source.file", f->im->called, error);
     return status;
 }
 

@@ -87,6 +87,7 @@ static void close_import(gufo_import *base)
 
     legacy_file_close(&im->file);
     mem_free(&allocator, im->tensors);
+    mem_free(&allocator, im->called);
     mem_free(&allocator, im);
 }
 

@@ -68,6 +68,7 @@ typedef struct legacy_import {
     legacy_shapes shapes;
     legacy_tensor *tensors;
     uint64_t tensor_count, tensor_room;
+    char *called; /* the file, as a text */
 } legacy_import;
 
 /* tensors.c: the list of tensors, with their types. */

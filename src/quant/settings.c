@@ -113,7 +113,9 @@ static void set_importance(settings *s, const gufo_quantize_options *options)
     uint64_t chunks = gufo_imatrix_chunk_count(imatrix);
     gufo_str dataset;
 
-    set_str_if_valid(s, "quantize.imatrix.file", gufo_str_of(options->importance_path));
+    set_str_if_valid(s, "quantize.imatrix.file",
+                     gufo_str_of(options->importance_name != NULL ? options->importance_name
+                                                                  : options->importance_path));
     if (gufo_imatrix_dataset_at(imatrix, 0, &dataset))
         set_str_if_valid(s, "quantize.imatrix.dataset", dataset);
     set_u32(s, "quantize.imatrix.entries_count", gufo_imatrix_entry_count(imatrix));

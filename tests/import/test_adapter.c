@@ -432,29 +432,23 @@ static void check_stops(const char *path, const gufo_checkpoint_options *like)
     }
 }
 
+/* A model with heads, whose tensors are there, and an adapter of it. */
+static const char of_heads[] =
+    "{\"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 8, \"num_hidden_layers\": 1,"
+    " \"intermediate_size\": 16, \"num_attention_heads\": 2, \"vocab_size\": 4,"
+    " \"rms_norm_eps\": 1e-5, \"max_position_embeddings\": 64}";
+static const safetensor embedding[] = {{"model.embed_tokens.weight", "F32", 2, {4, 8}, NULL}};
+static const safetensor of_queries[] = {
+    {"base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", "F32", 2, {2, 8}, numbers},
+    {"base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight", "F32", 2, {8, 2}, numbers},
+};
+
 /* A GGUF file says how many heads a model has, as its folder does. */
 static void test_gguf_base(void **state)
 {
-    static const char config[] =
-        "{\"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 8, \"num_hidden_layers\": 1,"
-        " \"intermediate_size\": 16, \"num_attention_heads\": 2, \"vocab_size\": 4,"
-        " \"rms_norm_eps\": 1e-5, \"max_position_embeddings\": 64}";
-    static const safetensor model[] = {{"model.embed_tokens.weight", "F32", 2, {4, 8}, NULL}};
-    static const safetensor pair[] = {
-        {"base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight",
-         "F32",
-         2,
-         {2, 8},
-         numbers},
-        {"base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight",
-         "F32",
-         2,
-         {8, 2},
-         numbers},
-    };
     static const gufo_checkpoint_options alone = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY |
                                                            GUFO_CHECKPOINT_NO_CHECK};
-    world w = world_new(config, "{" SETTINGS "}", pair, COUNT_OF(pair));
+    world w = world_new(of_heads, "{" SETTINGS "}", of_queries, COUNT_OF(of_queries));
     path_text out = folder_path(&w.folder, "base.gguf");
     const gufo_job_options job_options = {.path = out.text};
     const gufo_checkpoint_options options = {.base = out.text};
@@ -464,7 +458,8 @@ static void test_gguf_base(void **state)
     float by_folder[16], by_file[16];
 
     (void)state;
-    safetensors_write(path_join(w.base.text, "model.safetensors").text, model, COUNT_OF(model));
+    safetensors_write(path_join(w.base.text, "model.safetensors").text, embedding,
+                      COUNT_OF(embedding));
     check_stops(w.base.text, &alone);
     import = gufo_import_checkpoint(w.base.text, &alone, &error);
     check(import != NULL, "%s", error.message);
@@ -477,11 +472,58 @@ static void test_gguf_base(void **state)
     check(import != NULL, "%s", error.message);
     read_tensor(import, "blk.0.attn_q.weight.lora_b", 2, 8, by_file);
     check(by_file[2] == 5, "rows of a head are in the order of rotation");
+    check(gufo_import_describe(import).base_called == NULL,
+          "nothing comes from the path of a file");
     gufo_import_free(import);
     import = world_import(&w);
     read_tensor(import, "blk.0.attn_q.weight.lora_b", 2, 8, by_folder);
     assert_memory_equal(by_folder, by_file, sizeof by_file);
     gufo_import_free(import);
+    folder_remove(&w.folder);
+}
+
+static void check_called(const gufo_import *import, const char *called, const char *base)
+{
+    const gufo_import_facts facts = gufo_import_describe(import);
+
+    check_str(gufo_str_of(facts.called), called, "called");
+    check_str(gufo_str_of(facts.base_called), base, "the base");
+}
+
+/* Folders are called as the caller says, so that a model in others becomes the same file. */
+static void test_called(void **state)
+{
+    static const char hub[] = "https://huggingface.co/some-org/Tiny-7B-v2.0",
+                      other[] = "Other-Base";
+    static const char *const wrong[] = {"a/b", "https://huggingface.co/", "no\xff"};
+    world w = world_new(of_heads, "{" SETTINGS "}", of_queries, COUNT_OF(of_queries));
+    gufo_checkpoint_options options = {.base = w.base.text};
+    gufo_error error = no_error();
+    gufo_import *import;
+
+    (void)state;
+    safetensors_write(path_join(w.base.text, "model.safetensors").text, embedding,
+                      COUNT_OF(embedding));
+    import = world_import(&w);
+    check_called(import, "lora", "base");
+    check_text(import, "general.name", "Lora");
+    check_text(import, "general.base_model.0.name", "Base");
+    gufo_import_free(import);
+    options.called = hub;
+    options.base_called = other;
+    import = gufo_import_checkpoint(w.adapter.text, &options, &error);
+    check(import != NULL, "%s", error.message);
+    check_called(import, hub, other);
+    check_text(import, "general.name", "Tiny 7B v2.0");
+    check_text(import, "general.source.repo_url", hub);
+    check_text(import, "general.base_model.0.name", "Other Base");
+    gufo_import_free(import);
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        options.called = wrong[i];
+        check_status(gufo_import_checkpoint(w.adapter.text, &options, &error) == NULL ? error.code
+                                                                                      : GUFO_OK,
+                     GUFO_E_ARGUMENT, &error, "%s", wrong[i]);
+    }
     folder_remove(&w.folder);
 }
 
@@ -520,7 +562,7 @@ int main(void)
         cmocka_unit_test(test_keys),     cmocka_unit_test(test_scales),
         cmocka_unit_test(test_names),    cmocka_unit_test(test_experts),
         cmocka_unit_test(test_base),     cmocka_unit_test(test_gguf_base),
-        cmocka_unit_test(test_options)};
+        cmocka_unit_test(test_called),   cmocka_unit_test(test_options)};
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

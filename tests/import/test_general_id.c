@@ -272,11 +272,15 @@ static void test_expert_biases(void **state)
 
 static void check_folder_name(const char *path, const char *id, bool from_hub)
 {
-    folder_name name;
+    folder_name name, again;
+    char text[FOLDER_NAME_ROOM];
 
     folder_name_read(FOLDER_AT(path), &name);
     check_str(gufo_str_of(name.id), id, "%s", path);
     check(name.from_hub == from_hub, "%s", path);
+    folder_name_write(&name, text);
+    check(folder_name_parse(gufo_str_of(text), &again) && again.from_hub == from_hub, "%s", text);
+    check_str(gufo_str_of(again.id), id, "%s", text);
 }
 
 static void test_folder_names(void **state)

@@ -507,12 +507,35 @@ static void test_a_name_that_is_not_text(void **state)
     check_ok(gufo_model_get_str(gufo_import_model(import), "general.name", &name, &error), &error,
              "general.name");
     check(gufo_str_equal(name, gufo_str_of("a??.bin")), "%.*s", (int)name.len, name.data);
+    check_str(gufo_str_of(gufo_import_describe(import).called), "a??.bin", "called");
     gufo_import_free(import);
     (void)unlink(odd.text);
     builder_free(&b);
 }
 
 /* ---- what the caller says ------------------------------------------------------------------- */
+
+/* A file is called as its caller says, so that it becomes the same one under another name. */
+static void test_the_caller_names_the_file(void **state)
+{
+    static const char *const keys[] = {"general.name", "gufo.source.file"};
+    const gufo_legacy_options options = {.called = "ggml-model.bin"};
+    builder b = written(legacy_sample_named("llama-ggmf1"), NULL);
+    gufo_error error = no_error();
+    gufo_import *import = gufo_import_legacy(path.text, &options, &error);
+    gufo_str name;
+
+    (void)state;
+    check(import != NULL, "%s", error.message);
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        check_ok(gufo_model_get_str(gufo_import_model(import), keys[i], &name, &error), &error,
+                 "%s", keys[i]);
+        check_str(name, "ggml-model.bin", "%s", keys[i]);
+    }
+    check_str(gufo_str_of(gufo_import_describe(import).called), "ggml-model.bin", "called");
+    gufo_import_free(import);
+    builder_free(&b);
+}
 
 static void test_the_caller_names_the_family(void **state)
 {
@@ -592,6 +615,7 @@ int main(void)
         cmocka_unit_test(test_rows_of_another_width_are_not_read),
         cmocka_unit_test(test_a_file_that_changes_while_rows_are_read),
         cmocka_unit_test(test_a_name_that_is_not_text),
+        cmocka_unit_test(test_the_caller_names_the_file),
         cmocka_unit_test(test_the_caller_names_the_family),
         cmocka_unit_test(test_copies_that_are_none),
     };

@@ -347,6 +347,7 @@ static void test_importance(void **state)
     options.importance = gufo_imatrix_open(matrix.text, NULL, &error);
     check(options.importance != NULL, "%s", error.message);
     options.importance_path = "some/imatrix.dat";
+    options.importance_name = "matrix of another place";
     options.recipe.allow_requantize = true;
     quantize_well(in.text, out.text, &options, "with importance");
 
@@ -356,7 +357,7 @@ static void test_importance(void **state)
     check_tensor(before, after, names[1], values[1]);
     check_tensor(before, after, names[2], NULL);
     check_ok(gufo_model_get_str(after, "quantize.imatrix.file", &text, &error), &error, "file");
-    check_str(text, "some/imatrix.dat", "file");
+    check_str(text, "matrix of another place", "its name, not the path");
     check_ok(gufo_model_get_str(after, "quantize.imatrix.dataset", &text, &error), &error,
              "dataset");
     check_str(text, "text.txt", "dataset");

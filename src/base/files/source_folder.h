@@ -35,8 +35,9 @@ typedef struct source_folder_kind {
 
 struct source_folder {
     const source_folder_kind *kind;
-    gufo_str path;     /* stands before its names, in messages, too; empty: nothing does */
-    const void *state; /* of the kind */
+    gufo_str path;      /* stands before its names, in messages, too; empty: nothing does */
+    const void *state;  /* of the kind */
+    const char *called; /* what its reader knows it by; NULL: as its path is spelled */
     /* On disk: symlinks lead to any place. */
     bool follow;
     /* On disk: a name leads out of the folder.  Opens it all the same, or fails; without `out` the name is

@@ -150,6 +150,7 @@ static gufo_status open_folder(conversion *c, const char *path, gufo_error *erro
     if (c->base_path == NULL)
         return fail_memory(error);
     c->base_place = model_place_of(c->base_path, c->place.folder.follow);
+    folder_name_settle(&c->base_place.folder, c->options.base_called, c->base_called);
     return config_open(&c->config, &c->base_place.folder, c->options.arch, false, &c->bounds,
                        &c->base.allocator, error);
 }

@@ -42,6 +42,7 @@ typedef struct conversion {
     gufo_checkpoint_options options; /* while it is opened */
     model_place place;               /* where the files are */
     char *path;                      /* of it, on disk; NULL: it is the caller's */
+    char called[FOLDER_NAME_ROOM];   /* what its folder is called */
     import_bounds bounds;            /* of all files */
     checkpoint checkpoint;
     packed_set packed;
@@ -58,6 +59,7 @@ typedef struct conversion {
     adapter adapter;
     char *base_path; /* the folder of the base; NULL: it is a GGUF file */
     model_place base_place;
+    char base_called[FOLDER_NAME_ROOM];
     /* What the base says of itself, and of a GGUF file the configuration, as a file. */
     char *base_name, *base_uuid; /* of malloc; NULL: nothing */
     char base_weights[IDENTITY_DIGITS + 1];

@@ -153,6 +153,8 @@ static void set_facts(conversion *c, uint64_t tokens)
     facts->container = c->checkpoint.container;
     facts->parts = c->checkpoint.file_count;
     facts->vocabulary = tokens;
+    facts->called = c->called;
+    facts->base_called = c->base_path != NULL ? c->base_called : NULL;
     for (uint32_t i = 0; i < c->checkpoint.file_count; i++)
         facts->size += c->checkpoint.files[i].source.size;
 }
@@ -294,6 +296,17 @@ static gufo_status open_files(conversion *c, gufo_error *error)
     return c->is_adapter ? open_adapter(c, error) : open_checkpoint(c, error);
 }
 
+static gufo_status check_called(const char *called, const char *option, gufo_error *error)
+{
+    folder_name name;
+
+    return called == NULL || folder_name_parse(gufo_str_of(called), &name)
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT,
+                        "gufo_checkpoint_options.%s is not what a folder is called: %s", option,
+                        QUOTED(gufo_str_of(called)));
+}
+
 static gufo_status check_options(const gufo_checkpoint_options *o, gufo_error *error)
 {
     const uint32_t both = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_VOCABULARY_ONLY,
@@ -308,6 +321,9 @@ static gufo_status check_options(const gufo_checkpoint_options *o, gufo_error *e
     if ((o->flags & GUFO_CHECKPOINT_GENERIC) != 0 && o->arch == NULL)
         return refuse(error, GUFO_E_ARGUMENT,
                       "an architecture without rules needs a name: gufo_checkpoint_options.arch");
+    if (check_called(o->called, "called", error) != GUFO_OK ||
+        check_called(o->base_called, "base_called", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
     if (o->run != NULL && run_check(o->run, error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
     return reserved_check(o->reserved, "gufo_checkpoint_options", error);
@@ -329,6 +345,7 @@ static gufo_import *open_place(const model_place *place, char *path,
     c->options = *options;
     c->place = *place;
     c->path = path;
+    folder_name_settle(&c->place.folder, options->called, c->called);
     c->bounds.left = options->memory > 0 ? options->memory : JSON_TREE_MEMORY;
     c->has_tensors = (options->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) == 0;
     if (open_files(c, error) == GUFO_OK)

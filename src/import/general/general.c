@@ -31,7 +31,7 @@ static void know_size(const general_sources *s, char out[ID_ROOM])
 static void know_repository(const general_sources *s, char out[ID_ROOM])
 {
     if (s->folder.from_hub)
-        (void)snprintf(out, ID_ROOM, "https://huggingface.co/%s", s->folder.id);
+        folder_name_write(&s->folder, out);
 }
 
 static void know_format(const general_sources *s, char out[ID_ROOM])
