@@ -194,13 +194,18 @@ static gufo_status cut(arranging *r, const box *b, gufo_error *error)
     return status;
 }
 
-static int compare_ranges(const void *a, const void *b)
+/* Of the same numbers those of the tensor that the model has first come first, on every machine. */
+static bool is_range_before(const void *a, const void *b)
 {
     const range *x = a, *y = b;
 
     if (x->box.to != y->box.to)
-        return x->box.to < y->box.to ? -1 : 1;
-    return (x->numbers < y->numbers) - (x->numbers > y->numbers);
+        return x->box.to < y->box.to;
+    if (x->numbers != y->numbers)
+        return x->numbers > y->numbers;
+    if (x->box.tensor != y->box.tensor)
+        return x->box.tensor < y->box.tensor;
+    return x->box.from < y->box.from;
 }
 
 /* Removes what a range before has: numbers that several tensors of the model have, too. */
@@ -237,7 +242,7 @@ static gufo_status find_ranges(arranging *r, gufo_error *error)
     }
     if (status != GUFO_OK || r->range_count == 0)
         return status;
-    qsort(r->ranges, (size_t)r->range_count, sizeof *r->ranges, compare_ranges);
+    sort_items(r->ranges, (size_t)r->range_count, sizeof *r->ranges, is_range_before);
     remove_copies(r);
     return GUFO_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "text/formats/json_tree.h"
 #include "text/formats/tokenizer_file.h"
 
@@ -63,14 +64,15 @@ static void add_token(tokenizer_file *f, const json_t *token)
 
 typedef struct decoded {
     uint64_t id;
+    size_t place; /* in the file, which may have an id twice: as 5 and as 05 */
     const json_t *token;
 } decoded;
 
-static int by_id(const void *a, const void *b)
+static bool is_before(const void *a, const void *b)
 {
     const decoded *left = a, *right = b;
 
-    return (left->id > right->id) - (left->id < right->id);
+    return left->id != right->id ? left->id < right->id : left->place < right->place;
 }
 
 static gufo_status add_decoded(tokenizer_file *f, const json_t *decoder, gufo_error *error)
@@ -82,10 +84,13 @@ static gufo_status add_decoded(tokenizer_file *f, const json_t *decoder, gufo_er
     json_t *token;
 
     if (status == GUFO_OK)
-        json_object_foreach((json_t *)decoder, name, token) list[at++] =
-            (decoded){strtoull(name, NULL, 10), token};
-    if (status == GUFO_OK)
-        qsort(list, count, sizeof *list, by_id);
+        json_object_foreach((json_t *)decoder, name, token)
+        {
+            list[at] = (decoded){strtoull(name, NULL, 10), at, token};
+            at++;
+        }
+    if (count > 0 && status == GUFO_OK)
+        sort_items(list, count, sizeof *list, is_before);
     for (size_t i = 0; status == GUFO_OK && i < count; i++)
         if (text_of(list[i].token).len > 0)
             add_token(f, list[i].token);
