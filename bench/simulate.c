@@ -274,11 +274,11 @@ typedef struct step {
     double rate; /* per second */
 } step;
 
-typedef enum state { WAITING, IDLE, OPENING, WORKING, DOWN } state;
+typedef enum state { WAITING, STARTING, IDLE, OPENING, WORKING, DOWN } state;
 
 typedef struct worker {
     state state;
-    double until; /* WAITING, OPENING, DOWN: ends then */
+    double until; /* WAITING, STARTING, OPENING, DOWN: ends then */
     double fails; /* the next time */
     double slow;  /* takes so many times as long */
     double done;  /* of its step, 0 to 1 */
@@ -392,10 +392,8 @@ static void begin_workers(simulation *s)
 
         *w = (worker){.part = NO_PART, .slow = 1, .next = (i * c + n - 1) / n};
         w->end = ((i + 1) * c + n - 1) / n;
-        s->now = run->start + run->plan + run->reserve +
-                 (run->launch_rate > 0 ? (double)i / run->launch_rate : 0);
-        s->now = w->until = opened(s, run->start_operations);
-        w->fails = next_failure(s);
+        w->until = run->start + run->plan + run->reserve +
+                   (run->launch_rate > 0 ? (double)i / run->launch_rate : 0);
     }
     while (slow > 0) {
         worker *w = &s->all[(uint64_t)(chance() * (double)n)];
@@ -403,7 +401,6 @@ static void begin_workers(simulation *s)
         slow -= w->slow <= 1;
         w->slow = run->slow_factor;
     }
-    s->now = 0;
 }
 
 /* ---- rates ---------------------------------------------------------------------------------- */
@@ -508,10 +505,15 @@ static void end_step(simulation *s, worker *w)
 static void handle(simulation *s, worker *w)
 {
     switch (w->state) {
-    case IDLE:
+    case WAITING:
+        w->state = STARTING;
+        w->until = opened(s, s->run->start_operations);
+        return;
+    case STARTING:
+        w->fails = next_failure(s);
         take_part(s, w);
         return;
-    case WAITING:
+    case IDLE:
         take_part(s, w);
         return;
     case DOWN:

@@ -188,15 +188,22 @@ static double launched(const advice_run *run, double workers, double work_of_one
     return most_of(1, least_of(workers, floor(sqrt(2 * work_of_one * rate))));
 }
 
-/* Late workers delay their own shares; if not fixed, others take the parts that they would have made. All
- * workers ask the metadata server at once, those too for which no part is left. */
+/* What late workers delay: their own shares, of which the last worker with a part has the last; if not fixed,
+ * others take the parts that they would have made. */
+static double time_launch(const advice_run *run, double used, double workers)
+{
+    double last = run->fixed ? workers - workers / used : (used - 1) / 2;
+
+    return seconds_of(most_of(0, last), run->launch_rate);
+}
+
+/* All workers ask the metadata server at once, those too for which no part is left. */
 static double time_begin(const advice_run *run, double used, double workers)
 {
-    double launch = seconds_of(run->fixed ? used - 1 : (used - 1) / 2, run->launch_rate);
     double open = most_of(run->start_operations * run->operation_time,
                           seconds_of(workers * run->start_operations, run->operation_cap));
 
-    return run->start + run->plan + run->reserve + most_of(launch, open) +
+    return run->start + run->plan + run->reserve + open +
            seconds_of(used * run->part_operations / 2, run->operation_cap);
 }
 
@@ -220,7 +227,7 @@ advice_time advice_predict(const advice_run *run, uint64_t workers, uint64_t par
         time.limit = longest <= shared  ? ADVICE_SHARED
                      : longest <= cores ? ADVICE_CORES
                                         : ADVICE_OPERATIONS;
-    time.work = most_of(longest, rounds);
+    time.work = most_of(longest, rounds + time_launch(run, used, (double)workers));
     time.work += time_failures(run, used, time.work, part.seconds);
     time.begin = time_begin(run, used, launched(run, (double)workers, count * time.part));
     time.commit = run->commit + count * run->commit_part;
