@@ -351,6 +351,44 @@ make_numbers() {
     wrong 'none of these variables is set' SLURM_PROCID=0 SLURM_NTASKS=4 auto # a batch script, without srun
 }
 
+@test "parts: names of a machine come from the plan" {
+    mkdir Tiny-Llama other
+    "$GUFO_TEST_BIN/make_checkpoint" Tiny-Llama
+    cp Tiny-Llama/* other
+    gufo convert -q Tiny-Llama plain.gguf
+    gufo convert -q Tiny-Llama out.gguf --part 0/2 --part-align 4K
+    gufo convert -q other out.gguf --part 1/2
+    run -0 gufo commit -q out.gguf
+    cmp out.gguf plain.gguf
+    # The name of the output is known only when the folder is open.
+    mkdir to
+    gufo convert -q Tiny-Llama 'to/out-{ftype}.gguf' --part 0/2 --part-align 4K
+    gufo convert -q other 'to/out-{ftype}.gguf' --part 1/2
+    gufo commit -q to/out-bf16.gguf
+    cmp to/out-bf16.gguf plain.gguf
+    # Of two that begin at once one writes the plan.
+    gufo convert -q other plain-other.gguf
+    for ((i = 0; i < 5; i++)); do
+        rm out.gguf
+        gufo convert -q other out.gguf --part 1/2 &
+        gufo convert -q Tiny-Llama out.gguf --part 0/2
+        wait $!
+        gufo commit -q out.gguf
+        cmp out.gguf plain.gguf || cmp out.gguf plain-other.gguf
+    done
+}
+
+# bats test_tags=legacy,plain
+@test "parts: the name of a file before GGUF comes from the plan" {
+    "$GUFO_TEST_BIN/make_legacy" one.bin type q4_0
+    cp one.bin two.bin
+    gufo migrate -q --yes one.bin plain.gguf
+    gufo migrate -q --yes one.bin out.gguf --part 0/2 --part-align 4K
+    gufo migrate -q --yes two.bin out.gguf --part 1/2
+    gufo commit -q out.gguf
+    cmp out.gguf plain.gguf
+}
+
 @test "parts, progress: tables and JSON" {
     make_numbers in.gguf
     gufo quantize -q in.gguf out.gguf Q8_0 --split-max-size 700K --part 0/2 --part-align 4K

@@ -6,6 +6,7 @@
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
+#include "cli/core/jobs/part_run.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/signals.h"
@@ -172,14 +173,17 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
     quantize_options *q = &o->quantize;
     const char *path = q->input;
     const uint32_t follow = options_follow() ? GUFO_CHECKPOINT_FOLLOW : 0u;
-    const gufo_checkpoint_options options = {.flags = o->flags | follow,
-                                             .arch = o->arch,
-                                             .pre = o->pre,
-                                             .metadata = o->metadata,
-                                             .known = o->given,
-                                             .vocabulary = o->other,
-                                             .base = o->base,
-                                             .memory = q->memory};
+    const gufo_checkpoint_options options = {
+        .flags = o->flags | follow,
+        .arch = o->arch,
+        .pre = o->pre,
+        .metadata = o->metadata,
+        .known = o->given,
+        .vocabulary = o->other,
+        .base = o->base,
+        .memory = q->memory,
+        .called = part_name(&q->base, q->paths[0], NAME_CHECKPOINT, NULL),
+        .base_called = part_name(&q->base, q->paths[0], NAME_BASE, NULL)};
     gufo_import *import;
     gufo_error error;
 
@@ -188,6 +192,8 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
     if (import == NULL)
         return report_refused(o, &error);
     take_types(o, import);
+    q->called = gufo_import_describe(import).called;
+    q->base_called = gufo_import_describe(import).base_called;
     *model = gufo_import_take_model(import, path, &error);
     if (*model == NULL)
         return report_error(path, &error);

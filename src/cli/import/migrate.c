@@ -111,14 +111,16 @@ static int report_refused(const migration *m, const gufo_error *error)
 /* Opens it with what is known by now. */
 static int open_old(migration *m, uint32_t flags)
 {
-    const migrate_options *o = m->options;
+    migrate_options *o = m->options;
     gufo_run run = progress_run(&m->bar, o->base.shared);
     const gufo_legacy_options options = {.flags = flags | o->flags,
                                          .arch = o->arch,
                                          .keep = o->quantize != NULL ? GUFO_LEGACY_F32 : o->keep,
                                          .known = m->given,
                                          .vocabulary = m->vocabulary,
-                                         .run = &run};
+                                         .run = &run,
+                                         .called =
+                                             part_name(&o->base, o->base.output, NAME_OLD, NULL)};
     gufo_error error;
 
     gufo_import_free(m->import);

@@ -33,6 +33,9 @@ typedef struct migrate_verdict {
     uint64_t errors, warnings;
 } migrate_verdict;
 
+/* What the name of the old file is called in plans of parts. */
+#define NAME_OLD "file"
+
 /* What a run has open. */
 typedef struct migration {
     migrate_options *options;

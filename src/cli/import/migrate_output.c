@@ -102,6 +102,7 @@ static job_run how_to_run(const migration *m, const option_texts *files)
     const migrate_options *o = m->options;
     job_run how = {.files = resume_files(m->output, o->base.shared, o->resume),
                    .input = &o->base,
+                   .names = {{.name = NAME_OLD, .text = gufo_import_describe(m->import).called}},
                    .dry_run = o->dry_run,
                    .cpu = m->cpu};
 

@@ -192,7 +192,8 @@ static int set_options(work *w)
     options->more_count = o->output_count - 1;
     if (w->imatrix != NULL && gufo_imatrix_entry_count(w->imatrix) > 0) {
         options->importance = w->imatrix;
-        options->importance_path = o->imatrix_name =
+        options->importance_path = o->imatrix;
+        options->importance_name = o->imatrix_name =
             part_name(&o->base, o->paths[0], NAME_IMATRIX, o->imatrix);
     }
     return CODE_OK;
@@ -282,7 +283,9 @@ static job_run how_to_run(const work *w)
     job_run how = {.files = resume_files(o->paths[0], o->base.shared, o->resume),
                    .input = &o->base,
                    .dry_run = o->dry_run,
-                   .names = {{.name = NAME_IMATRIX, .text = o->imatrix_name}},
+                   .names = {{.name = NAME_IMATRIX, .text = o->imatrix_name},
+                             {.name = NAME_CHECKPOINT, .text = o->called},
+                             {.name = NAME_BASE, .text = o->base_called}},
                    .files_only = true,
                    .cpu = w->cpu,
                    .memory = o->memory};

@@ -52,12 +52,13 @@ typedef struct quantize_options {
     gufo_quantize_options plan;         /* what the library gets */
     bool pure, dry_run, resume;
     const char *imatrix, *report;
-    const char *imatrix_name;        /* as the output has it */
-    const char *type;                /* TYPE by an option; NULL: by an operand */
-    option_texts read;               /* files that options name: no output may replace them */
-    option_texts included, excluded; /* parts of names */
-    name_rules rules;                /* of --tensor-type */
-    size_options size;               /* in place of types */
+    const char *imatrix_name;         /* as the output has it, */
+    const char *called, *base_called; /* and of a checkpoint its folder and its base */
+    const char *type;                 /* TYPE by an option; NULL: by an operand */
+    option_texts read;                /* files that options name: no output may replace them */
+    option_texts included, excluded;  /* parts of names */
+    name_rules rules;                 /* of --tensor-type */
+    size_options size;                /* in place of types */
     override_text *overrides;
     size_t override_count;
     uint64_t *pruned; /* layers: plan.pruned_count */
@@ -66,6 +67,8 @@ typedef struct quantize_options {
 
 /* What such names are called in plans of parts. */
 #define NAME_IMATRIX "imatrix"
+#define NAME_CHECKPOINT "checkpoint"
+#define NAME_BASE "base"
 
 /* ---- quantize.c ----------------------------------------------------------------------------- */
 
