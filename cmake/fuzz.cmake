@@ -53,7 +53,7 @@ function(use_room name)
         target_link_libraries(${name} PRIVATE gufo_${CMAKE_MATCH_1}_internal)
     endif()
     target_link_libraries(${name} PRIVATE gufo_internal gufo_flags)
-    if(target MATCHES "_(adapter|card|charsmap|losses|metadata|packed|pickle|safetensors|schema_text|sentencepiece|template|tokenizer_json|tokenizer_file)$") # of what is private
+    if(target MATCHES "_(adapter|card|charsmap|losses|metadata|packed|part_log|pickle|plan|safetensors|schema_text|sentencepiece|template|tokenizer_json|tokenizer_file)$") # of what is private
         target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     endif()
 endfunction()

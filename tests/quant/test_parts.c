@@ -66,13 +66,13 @@ static losses losses_of(const shared_work *p, const gufo_quantizer *q)
 static losses run_alone(shared_work *p)
 {
     gufo_error error = no_error();
-    worker w = worker_new(p, &error);
+    shared_worker w = shared_worker_new(p, &error);
     const gufo_job_options outputs = shared_outputs(p, p->alone);
     losses l;
 
     check_ok(gufo_job_run(gufo_quantizer_job(w.q), &outputs, NULL, &error), &error, "alone");
     l = losses_of(p, w.q);
-    worker_end(&w);
+    shared_worker_end(&w);
     return l;
 }
 
@@ -80,7 +80,7 @@ static losses run_alone(shared_work *p)
 static void check_result(shared_work *p, const losses *expected, const char *label)
 {
     gufo_error error = no_error();
-    worker w = worker_new(p, &error);
+    shared_worker w = shared_worker_new(p, &error);
     const gufo_job_options outputs = shared_outputs(p, p->out);
     uint64_t missing;
     losses got;
@@ -93,7 +93,7 @@ static void check_result(shared_work *p, const losses *expected, const char *lab
         for (size_t k = 0; k < COUNT_OF(tensors); k++)
             check(same_loss(&got.of[i][k].loss, &expected->of[i][k].loss), "%s: loss of %s", label,
                   tensors[k].name);
-    worker_end(&w);
+    shared_worker_end(&w);
     shared_finish(p, label);
 }
 
@@ -455,7 +455,7 @@ static void test_text(void **state)
         .command = command, .command_count = 3, .notes = notes, .note_count = 1};
     shared_work p = work_new(several, TYPES);
     gufo_error error = no_error();
-    worker w = worker_new(&p, &error);
+    shared_worker w = shared_worker_new(&p, &error);
     const gufo_job_options outputs = shared_outputs(&p, p.out);
     gufo_text text = {0};
     gufo_plan *plan = gufo_plan_of_job(gufo_quantizer_job(w.q), &outputs, 5, &options, &error);
@@ -478,7 +478,7 @@ static void test_text(void **state)
     }
     gufo_text_free(&text);
     gufo_plan_free(plan);
-    worker_end(&w);
+    shared_worker_end(&w);
     shared_work_end(&p);
 }
 

@@ -50,16 +50,16 @@ gufo_job_options shared_outputs(shared_work *p, const path_text *paths)
                               .flags = p->flags};
 }
 
-worker worker_new(shared_work *p, gufo_error *error)
+shared_worker shared_worker_new(shared_work *p, gufo_error *error)
 {
-    worker w = {.model = gufo_model_open(p->in.text, NULL, error)};
+    shared_worker w = {.model = gufo_model_open(p->in.text, NULL, error)};
 
     if (w.model != NULL)
         w.q = gufo_quantizer_new(w.model, options_of(p), error);
     return w;
 }
 
-void worker_end(worker *w)
+void shared_worker_end(shared_worker *w)
 {
     gufo_quantizer_free(w->q);
     gufo_model_free(w->model);
@@ -68,24 +68,24 @@ void worker_end(worker *w)
 void shared_alone(shared_work *p)
 {
     gufo_error error = no_error();
-    worker w = worker_new(p, &error);
+    shared_worker w = shared_worker_new(p, &error);
     const gufo_job_options outputs = shared_outputs(p, p->alone);
 
     check(w.q != NULL, "%s", error.message);
     check_ok(gufo_job_run(gufo_quantizer_job(w.q), &outputs, NULL, &error), &error, "alone");
-    worker_end(&w);
+    shared_worker_end(&w);
 }
 
 gufo_status shared_run(shared_work *p, const gufo_part *part, const gufo_run *run,
                        gufo_part_result *result, gufo_error *error)
 {
-    worker w = worker_new(p, error);
+    shared_worker w = shared_worker_new(p, error);
     const gufo_job_options outputs = shared_outputs(p, p->out);
     gufo_status status = w.q == NULL ? error->code
                                      : gufo_plan_run(gufo_quantizer_job(w.q), &outputs, part,
                                                      p->plan_options, run, result, error);
 
-    worker_end(&w);
+    shared_worker_end(&w);
     return status;
 }
 
@@ -101,13 +101,13 @@ void shared_run_well(shared_work *p, uint64_t number, uint64_t workers, const ch
 
 gufo_status shared_commit(shared_work *p, uint64_t *missing, gufo_error *error)
 {
-    worker w = worker_new(p, error);
+    shared_worker w = shared_worker_new(p, error);
     const gufo_job_options outputs = shared_outputs(p, p->out);
     gufo_status status =
         w.q == NULL ? error->code
                     : gufo_plan_commit(gufo_quantizer_job(w.q), &outputs, NULL, missing, error);
 
-    worker_end(&w);
+    shared_worker_end(&w);
     return status;
 }
 

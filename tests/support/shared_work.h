@@ -22,14 +22,14 @@ shared_work shared_work_new(const test_model *model, const char *const *types, s
 void shared_work_end(shared_work *p);
 
 /* A worker opens the model and plans the job, as a process of its own would. */
-typedef struct worker {
+typedef struct shared_worker {
     gufo_model *model;
     gufo_quantizer *q;
-} worker;
+} shared_worker;
 
 /* Without q, and with the reason in *error, where that fails. */
-worker worker_new(shared_work *p, gufo_error *error);
-void worker_end(worker *w);
+shared_worker shared_worker_new(shared_work *p, gufo_error *error);
+void shared_worker_end(shared_worker *w);
 
 gufo_job_options shared_outputs(shared_work *p, const path_text *paths);
 /* The outputs of one run, which have to be there before results are compared. */
