@@ -40,6 +40,15 @@ in_slurm() {
     [ ! -e small.gguf ]
 }
 
+@test "cluster: the recipe for Snakemake on Slurm" {
+    need snakemake
+    begin_recipe
+    recipe_file snakemake
+    sed -i 's/^PARTS = 16/PARTS = 4/' Snakefile # each starts a Snakemake of its own
+    in_slurm "$(recipe snakemake-slurm) --quiet"
+    made
+}
+
 @test "cluster: the recipe for srun" {
     begin_recipe
     recipe_file slurm-srun
