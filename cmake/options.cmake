@@ -42,6 +42,9 @@ set(GUFO_KERNEL_FLAGS "" CACHE STRING "Flags for the kernels of the codec, which
 option(GUFO_COVERAGE "Count the branches that the libraries take (gcc; scripts/coverage)" OFF)
 set(GUFO_ROOMS base codec format schema produce quant edit estimate CACHE STRING
     "Rooms of libgufo, from the lowest floor up; the first ones can be built and tested alone")
+option(GUFO_TESTS_PLAIN "Of unit tests and command tests, only those that builds with sanitizers leave out or try fewer cases of" OFF)
+set(GUFO_TESTS "" CACHE STRING "Regular expression of the unit tests to build, by their names in ctest; empty: all")
+set(GUFO_TESTS_LEFT_OUT "" CACHE STRING "Regular expression of those not to build")
 set(GUFO_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined")
 set(GUFO_SHARED "${PROJECT_SOURCE_DIR}/../shared" CACHE PATH
     "Folder with real model files; tests that need them skip when it is not there")

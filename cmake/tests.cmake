@@ -42,6 +42,25 @@ if(NOT TARGET gufo_digest_internal)
     list(FILTER unit_tests EXCLUDE REGEX "/test_((architectures|convert|tokenizers)_)?expected.c$")
 endif()
 
+# Of a build that runs some of them, the others are not compiled.  Those of the codec have kernels of their own in
+# each build.
+if(GUFO_TESTS OR GUFO_TESTS_LEFT_OUT OR GUFO_TESTS_PLAIN)
+    set(all_unit_tests ${unit_tests})
+    set(unit_tests "")
+    foreach(source IN LISTS all_unit_tests)
+        if(GUFO_TESTS_PLAIN AND NOT source MATCHES "/tests/codec/")
+            file(STRINGS ${source} paced REGEX "^#include \"(.*/)?(fixture_model|outputs|pace|step_cases)\\.h\"")
+            if(NOT paced)
+                continue()
+            endif()
+        endif()
+        string(REGEX REPLACE "^.*/tests/([a-z]+)/.*test_([a-z0-9_]+)\\.c$" "unit.\\1.\\2" name ${source})
+        if(name MATCHES "${GUFO_TESTS}" AND (NOT GUFO_TESTS_LEFT_OUT OR NOT name MATCHES "${GUFO_TESTS_LEFT_OUT}"))
+            list(APPEND unit_tests ${source})
+        endif()
+    endforeach()
+endif()
+
 # The program that a test is in.  To link one for each file would take longer than to run most of them.
 #   test_ROOM_NAME  a file that says "A program of its own": it replaces functions of the system or of the
 #                   library, or has arguments
@@ -112,6 +131,10 @@ foreach(program IN LISTS test_programs)
     target_link_libraries(${program} PRIVATE ${disk_of_${program}} gufo_test_support)
     # Optimizing a test takes longer than what it computes itself.
     target_compile_options(${program} PRIVATE -O0)
+    # Undefined behaviour is looked for in what is tested.
+    if(GUFO_SANITIZE MATCHES "undefined")
+        target_link_libraries(${program} PRIVATE gufo_unchecked)
+    endif()
     string(REPLACE legacy import room ${room_of_${program}}) # the library that both are
     if(TARGET gufo_${room}_internal)
         target_link_libraries(${program} PRIVATE gufo_${room}_internal)
@@ -167,17 +190,20 @@ if(CMAKE_SYSTEM_NAME STREQUAL Linux AND NOT GUFO_SANITIZE AND NOT CMAKE_CROSSCOM
     target_link_libraries(slow_files PRIVATE gufo_flags ${CMAKE_DL_LIBS})
 endif()
 
-set(left_out "") # tags of tests: tests/cli/common.bash
+set(tags "") # of tests: tests/cli/common.bash
 if(GUFO_SANITIZE)
-    list(APPEND left_out !plain)
+    list(APPEND tags !plain)
+endif()
+if(GUFO_TESTS_PLAIN)
+    list(APPEND tags plain)
 endif()
 if(NOT GUFO_LEGACY)
-    list(APPEND left_out !legacy)
+    list(APPEND tags !legacy)
 endif()
-list(JOIN left_out "," left_out)
+list(JOIN tags "," tags)
 set(bats_filter "")
-if(left_out)
-    set(bats_filter --filter-tags ${left_out})
+if(tags)
+    set(bats_filter --filter-tags ${tags})
 endif()
 
 # The command as -DGUFO_LEGACY=OFF makes it, of the same objects but for three.
@@ -196,6 +222,10 @@ if(CMAKE_CROSSCOMPILING)
 elseif(TARGET gufo_command)
     foreach(source IN LISTS command_tests)
         get_filename_component(name ${source} NAME_WE)
+        file(STRINGS ${source} plain REGEX "^ *# bats (file|test)_tags=([a-z]+,)*plain")
+        if(GUFO_TESTS_PLAIN AND NOT plain)
+            continue()
+        endif()
         add_test(NAME cli.${name} COMMAND ${BATS} ${bats_filter} ${source})
         set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 180 COST 10 ENVIRONMENT
             "${test_environment};${command_environment}")

@@ -104,9 +104,9 @@ build() {
 
 # ---- stages, several at a time ----------------------------------------------------------------
 
-# run_stages NAME[:AFTER]...: runs check_NAME of each, two at a time, each on half of the processors: what
+# run_stages NAME[:AFTER...]...: runs check_NAME of each, two at a time, each on half of the processors: what
 # one of them does on a single one (configuring, the last of its tests) does not leave the others
-# idle.  A stage begins when AFTER has ended; of those that can, the first one begins.  Says what each
+# idle.  A stage begins when all AFTER have ended; of those that can, the first one begins.  Says what each
 # took, and when it ended.  What it printed is in BUILDS/NAME.log; what
 # matters of it is shown if it fails, which ends all.
 run_stages() {
@@ -141,14 +141,15 @@ run_stages() {
 
 # Takes the first stage that need not wait out of `waiting`: `stage`.
 next_stage() {
-    local i after
+    local i name words
     for i in "${!waiting[@]}"; do
-        stage=${waiting[i]%%:*}
-        after=${waiting[i]#"$stage"}
-        if [ -z "$after" ] || [[ $ended == *" ${after#:} "* ]]; then
-            unset "waiting[$i]"
-            return 0
-        fi
+        IFS=: read -ra words <<<"${waiting[i]}"
+        stage=${words[0]}
+        for name in "${words[@]:1}"; do
+            [[ $ended == *" $name "* ]] || continue 2
+        done
+        unset "waiting[$i]"
+        return 0
     done
     return 1
 }

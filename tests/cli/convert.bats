@@ -620,6 +620,7 @@ both_ways() {
     cmp library.gguf command.gguf
 }
 
+# bats test_tags=plain
 @test "convert: a program that calls the library writes the same bytes" {
     local folder type
     make_folder plain layers 1

@@ -31,8 +31,8 @@ make_deep() {
     same_error "gufo: --max-depth needs a whole number from 1 to 1024, not '1025' (see gufo help show)"
 }
 
+# bats test_tags=plain
 @test "depth: 1024 levels in a stack of 64 KiB, for every command" {
-    [ -z "${GUFO_SANITIZE:-}" ] || skip "sanitizers need more stack"
     make_deep m.gguf 1024
     make_deep deeper.gguf 1025
     run -3 gufo show --max-depth=1024 deeper.gguf

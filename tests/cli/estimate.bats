@@ -324,6 +324,7 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
     [ "$(field context_bytes)" = $((512 * 256)) ]
 }
 
+# bats test_tags=plain
 @test "estimate: tensors on other devices" {
     make_gguf m.gguf kv general.architecture string llama kv llama.vocab_size uint32 10 \
         kv llama.context_length uint32 256 kv llama.embedding_length uint32 32 \

@@ -40,6 +40,7 @@ make_model() {
     same 2
 }
 
+# bats test_tags=plain
 @test "export: the same bytes whatever the threads and the memory" {
     make_model a.gguf Q8_0
     gufo export -q a.gguf one

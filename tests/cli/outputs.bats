@@ -33,7 +33,7 @@ state() {
     find . -printf '%p %y %s %T@\n' | sort
 }
 
-# bats test_tags=legacy
+# bats test_tags=plain,legacy
 @test "outputs: every name that a command finds is by the naming convention, and reported" {
     local -a command
     local row name names
@@ -70,7 +70,7 @@ state() {
 }
 
 # What a dry run gets for OUT, and what its command gets.
-# bats test_tags=legacy
+# bats test_tags=plain,legacy
 @test "outputs: a dry run writes nothing, and ends as its command would" {
     local -a command
     local row place before dry dry_stderr
