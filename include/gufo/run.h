@@ -29,9 +29,12 @@ GUFO_API bool gufo_cpu_by_name(const char *name, gufo_cpu *cpu);
 GUFO_API bool gufo_cpu_available(gufo_cpu cpu);
 
 typedef struct gufo_run {
-    unsigned threads; /* 0: one per processor; where work cannot use so many, fewer */
-    gufo_cpu cpu;     /* the instructions that coding may use */
-    uint64_t memory;  /* bytes that may be used, where a function asks for it; 0: its default */
+    /* 0: one per processor that the process may use when the library asks first: those that its affinity
+     * names (Linux; elsewhere all), or as many as the processor time of its control groups is worth (cpu.max,
+     * cpu.cfs_quota_us), rounded up.  Where work cannot use so many, fewer. */
+    unsigned threads;
+    gufo_cpu cpu;    /* the instructions that coding may use */
+    uint64_t memory; /* bytes that may be used, where a function asks for it; 0: its default */
     /* For buffers, tables and threads, which are freed when the function returns; called from
      * several threads.  NULL: that of the object that the function works on, if it has one (a job,
      * a model whose rows are decoded), else malloc.  What outlives the call, such as the paths of a

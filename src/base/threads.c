@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include <string.h>
 
@@ -17,16 +16,15 @@
 
 enum { PLACES_PER_THREAD = 32, MOST_THREADS = 1024 };
 
-/* Asked for once: the C library reads it from files of the system, which takes longer than many a loop. */
+/* Asked for once: most of it is read from files of the system, which takes longer than many a loop. */
 static unsigned processor_count(void)
 {
     static atomic_uint known;
     unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (count == 0) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-        count = online < 1 ? 1 : online > MOST_THREADS ? MOST_THREADS : (unsigned)online;
+        count = processors_usable("");
+        count = count > MOST_THREADS ? MOST_THREADS : count;
         atomic_store_explicit(&known, count, memory_order_relaxed);
     }
     return count;

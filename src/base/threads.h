@@ -13,8 +13,15 @@
 
 #include "gufo/base.h"
 
-/* As many threads as somebody asks for; of 0 the number of processors. */
+/* As many threads as somebody asks for; of 0 the number of processors that this process could use when
+ * that was asked for the first time. */
 unsigned thread_count(unsigned asked);
+
+/* The processors that this thread may run on (sched_getaffinity), or as many as the processor time of the
+ * control groups that the process is in is worth, rounded up, if these are fewer; at least 1.  `root` is
+ * the folder with /proc/self/cgroup and /sys/fs/cgroup, of version 1, 2 or both; "" for those of the
+ * system.  What cannot be read there, or is not a limit, limits nothing. */
+unsigned processors_usable(const char *root);
 
 typedef struct parallel_loop {
     uint64_t begin, end; /* of the index */

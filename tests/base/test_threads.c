@@ -1,12 +1,19 @@
-/* The parallel loop: whatever the threads do, the result is that of one thread. */
+/* The parallel loop: whatever the threads do, the result is that of one thread.  And how many there are. */
 #include "../support/allocator.h"
+#include "../support/folder.h"
 
 #include "base/memory.h"
 #include "base/error.h"
 #include "base/threads.h"
 
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 enum { PARTS = 3000 };
 
@@ -264,19 +271,174 @@ static void test_without_memory(void **state)
     }
 }
 
-static void test_default_count(void **state)
+/* ---- processors ----------------------------------------------------------------------------- */
+
+/* Lets this thread run on one processor, and on all that it could run on again. */
+static void use_one(bool one)
+{
+#ifdef __linux__
+    static cpu_set_t all[64], first[64];
+
+    if (one) {
+        size_t number = 0;
+
+        check(sched_getaffinity(0, sizeof all, all) == 0, "affinity");
+        while (!CPU_ISSET_S(number, sizeof all, all))
+            number++;
+        CPU_SET_S(number, sizeof first, first);
+    }
+    check(sched_setaffinity(0, sizeof all, one ? first : all) == 0, "affinity");
+#else
+    (void)one;
+#endif
+}
+
+static unsigned online(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count < 1 ? 1 : (unsigned)count;
+}
+
+static void test_processors_of_thread(void **state)
 {
     (void)state;
+    check(processors_usable("/nowhere") <= online(), "more than there are");
+#ifdef __linux__
+    use_one(true);
+    check_u64(processors_usable("/nowhere"), 1, "affinity to one");
+    check_u64(thread_count(0), 1, "the default");
+    use_one(false);
+#endif
     check(thread_count(0) >= 1, "none");
+    check_u64(thread_count(7), 7, "asked for");
+}
+
+/* Files of a folder, and what a process can use with them. */
+typedef struct group_row {
+    const char *label, *own;
+    struct {
+        const char *path, *text;
+    } files[5];
+    unsigned most; /* 0: all that there are */
+} group_row;
+
+static const group_row group_rows[] = {
+    {"a limit", "0::/a/b\n", {{"a/b/cpu.max", "100000 100000\n"}}, 1},
+    {"a part of one", "0::/a/b\n", {{"a/b/cpu.max", "1000 100000\n"}}, 1},
+    {"none of one", "0::/a/b\n", {{"a/b/cpu.max", "0 100000\n"}}, 1},
+    {"without a limit", "0::/a/b\n", {{"a/b/cpu.max", "max 100000\n"}}, 0},
+    {"rounded up", "0::/a/b\n", {{"a/b/cpu.max", "100001 100000\n"}}, 2},
+    {"more than there are", "0::/a/b\n", {{"a/b/cpu.max", "18446744073709551615 1\n"}}, 0},
+    {"the smallest, further up",
+     "0::/a/b/c\n",
+     {{"a/b/c/cpu.max", "300000 100000"}, {"a/b/cpu.max", "max 100000"}, {"a/cpu.max", "9 10"}},
+     1},
+    {"the root of a container", "0::/\n", {{"cpu.max", "50000 100000\n"}}, 1},
+    {"not there, but the root", "0::/docker/1\n", {{"cpu.max", "50000 100000\n"}}, 1},
+    {"beside", "0::/a\n", {{"b/cpu.max", "50000 100000\n"}, {"a/b/cpu.max", "5 10\n"}}, 0},
+    {"version 1",
+     "7:memory:/m\n3:cpu,cpuacct:/a/b\n0::/\n",
+     {{"cpu,cpuacct/a/b/cpu.cfs_quota_us", "100000\n"},
+      {"cpu,cpuacct/a/b/cpu.cfs_period_us", "100000\n"}},
+     1},
+    {"version 1, further up",
+     "3:cpu:/a/b\n",
+     {{"cpu/a/b/cpu.cfs_quota_us", "-1\n"},
+      {"cpu/a/b/cpu.cfs_period_us", "100000\n"},
+      {"cpu/cpu.cfs_quota_us", "20000\n"},
+      {"cpu/cpu.cfs_period_us", "100000\n"}},
+     1},
+    {"version 1, no limit",
+     "3:cpu:/\n",
+     {{"cpu/cpu.cfs_quota_us", "-1\n"}, {"cpu/cpu.cfs_period_us", "100000\n"}},
+     0},
+    {"version 1, without a period", "3:cpu:/\n", {{"cpu/cpu.cfs_quota_us", "100\n"}}, 0},
+    {"another controller",
+     "3:cpuset:/\n",
+     {{"cpuset/cpu.cfs_quota_us", "1\n"}, {"cpuset/cpu.cfs_period_us", "10\n"}},
+     0},
+    {"both versions", "3:cpu:/\n0::/u\n", {{"u/cpu.max", "1 10\n"}}, 1},
+    {"a period of zero", "0::/\n", {{"cpu.max", "1 0\n"}}, 0},
+    {"a negative quota", "0::/\n", {{"cpu.max", "-1 100000\n"}}, 0},
+    {"too large a number", "0::/\n", {{"cpu.max", "1 99999999999999999999\n"}}, 0},
+    {"one number", "0::/\n", {{"cpu.max", "1\n"}}, 0},
+    {"other text", "0::/\n", {{"cpu.max", "1 10 x\n"}}, 0},
+    {"an empty file", "0::/\n", {{"cpu.max", ""}}, 0},
+    {"a folder", "0::/\n", {{"cpu.max/file", ""}}, 0},
+    {"lines of something else", ":\n::\n0:\n0::a\n\n", {{"cpu.max", "1 10\n"}}, 0},
+    {"no lines", "", {{"cpu.max", "1 10\n"}}, 0},
+};
+
+/* With the folders that it is in. */
+static void write_below(const folder *f, const char *beginning, const char *name, const char *text)
+{
+    path_text path = folder_path(f, beginning);
+
+    strcat(path.text, name);
+    for (char *at = path.text + strlen(f->path) + 1; (at = strchr(at, '/')) != NULL; at++) {
+        *at = '\0';
+        (void)mkdir(path.text, 0700);
+        *at = '/';
+    }
+    write_file(path.text, text, strlen(text));
+}
+
+static void test_processors_of_groups(void **state)
+{
+    unsigned all = processors_usable("/nowhere");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(group_rows); i++) {
+        const group_row *row = &group_rows[i];
+        folder f = folder_new();
+        unsigned most = row->most == 0 || row->most > all ? all : row->most;
+
+        write_below(&f, "proc/self/cgroup", "", row->own);
+        for (size_t k = 0; k < COUNT_OF(row->files) && row->files[k].path != NULL; k++)
+            write_below(&f, "sys/fs/cgroup/", row->files[k].path, row->files[k].text);
+        check_u64(processors_usable(f.path), most, "%s", row->label);
+        folder_remove(&f);
+    }
+}
+
+/* A name that is longer than a path limits nothing; of very many lines the first ones count. */
+static void test_processors_of_long_groups(void **state)
+{
+    unsigned all = processors_usable("/nowhere");
+    folder f = folder_new();
+    size_t size = 100000;
+    char *text = malloc(size + 1);
+
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'a', size);
+    text[size] = '\0';
+    memcpy(text, "0::/", 4);
+    write_below(&f, "sys/fs/cgroup/", "cpu.max", "1 10");
+    write_below(&f, "proc/self/cgroup", "", text);
+    check_u64(processors_usable(f.path), all, "a long name");
+    for (size_t i = 4; i < size; i += 4)
+        memcpy(text + i, "\n1:a", 4);
+    write_below(&f, "proc/self/cgroup", "", text);
+    check_u64(processors_usable(f.path), 1, "many lines");
+    free(text);
+    folder_remove(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),           cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_failures),        cmocka_unit_test(test_refusal),
-        cmocka_unit_test(test_without_results), cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_default_count),   cmocka_unit_test(test_dropping),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_without_results),
+        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_processors_of_thread),
+        cmocka_unit_test(test_processors_of_groups),
+        cmocka_unit_test(test_processors_of_long_groups),
+        cmocka_unit_test(test_dropping),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,6 @@
  * edits, their recovery and copies either succeed or leave what was there.
  *
  * A program of its own: the calls are replaced in it; the real ones are reached through dlsym. */
-#define _GNU_SOURCE /* fallocate */
-
 #include "workshop.h"
 #include "../support/edits.h"
 

@@ -3,8 +3,6 @@
  * must be as it was, and no temporary file may be left.
  *
  * A program of its own: the calls are replaced in it; the real ones are reached through dlsym. */
-#define _GNU_SOURCE /* fallocate */
-
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/sink.h"

@@ -185,7 +185,7 @@ const command_option options_shared[] = {
     {"color", "WHEN", "Use colour: auto (on a terminal, unless NO_COLOR is set), always or never",
      OPTION_CHOICE(shared_options, color, color_words, 0), .fallback = "always", .optional = true,
      .group = 90},
-    {"threads", "N", "Use at most N threads (default: one per core)",
+    {"threads", "N", "Use at most N threads (default: one per processor that gufo may use)",
      OPTION_NUMBER(shared_options, threads, 1, OPTIONS_MOST_THREADS), .group = 90},
     {"max-depth", "N", "Read arrays that are nested up to N deep, at most 1024 (default: 16)",
      OPTION_READ(read_depth), .group = 90},

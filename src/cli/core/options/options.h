@@ -120,7 +120,7 @@ typedef struct shared_options {
     const struct command_line *gufo; /* what reads the name of one of them */
     const char *command;             /* the one whose command line is read; NULL: gufo itself */
     bool json, quiet, verbose, force;
-    uint64_t threads; /* 0: all cores */
+    uint64_t threads; /* 0: one per processor that the process may use */
     color_mode color;
     enum { HELP_NONE, HELP_SHORT, HELP_WHOLE } help;
     bool done;   /* nothing is left to do but to print that help */
