@@ -72,7 +72,7 @@ static const char *judge(const char *path, const struct stat *info)
 
     if (!folder_of(path, folder) || stat(folder, &around) != 0)
         return "its folder cannot be examined";
-    return trust_aside(info, around.st_uid);
+    return trust_aside(path, info, around.st_uid);
 }
 
 /* The kind of file at `path`. GUFO_E_ARGUMENT for one that is not ours. */

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/files/disk.h"
+#include "base/hash.h"
 
 size_t folder_len(const char *path)
 {
@@ -34,6 +37,11 @@ bool folder_of(const char *path, char out[PATH_MAX])
     memcpy(out, len > 0 ? path : ".", len > 0 ? len : 1);
     out[len > 0 ? len : 1] = '\0';
     return true;
+}
+
+void temporary_name(char name[TEMPORARY_NAME])
+{
+    (void)snprintf(name, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp", hash_key_new().k0);
 }
 
 gufo_status folder_sync(const char *path, bool *opened, gufo_error *error)

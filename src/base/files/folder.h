@@ -16,6 +16,11 @@ bool folder_same(const char *a, const char *b);
  * than any path that the system takes. */
 bool folder_of(const char *path, char out[PATH_MAX]);
 
+/* Writes the name of a file that is made beside others and gets another name, or none: .gufo-*.tmp.  Names
+ * are as good as never the same; O_EXCL finds out. */
+enum { TEMPORARY_NAME = 32 };
+void temporary_name(char name[TEMPORARY_NAME]);
+
 /* Waits until the names in the folder of `path` are on disk.  *opened: whether the folder may be
  * read.  File systems that cannot sync folders do not fail. */
 gufo_status folder_sync(const char *path, bool *opened, gufo_error *error);

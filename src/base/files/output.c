@@ -128,7 +128,7 @@ void gufo_guard_free(gufo_guard *g)
     *g = (gufo_guard){.allocator = g->allocator};
 }
 
-enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
+enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100 };
 
 /* ---- the target ----------------------------------------------------------------------------- */
 
@@ -261,8 +261,7 @@ static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
         return fail_memory(error);
     memcpy(o->temporary, o->target, folder);
     for (int tries = 0; tries < NAMES_TRIED && failure == EEXIST; tries++) {
-        (void)snprintf(o->temporary + folder, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp",
-                       hash_key_new().k0);
+        temporary_name(o->temporary + folder);
         list_temporary(
             o, o->temporary); /* a signal may end the program as soon as the file is there */
         o->fd = disk_open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -415,10 +414,11 @@ char *output_beside(const output *o, const char *suffix)
 
 /* Otherwise another user's file would become our output, or another name of our file would be
  * written to. */
-static gufo_status check_part(const output *o, gufo_error *error)
+static gufo_status check_part(const output *o, const char *path, gufo_error *error)
 {
     struct stat info;
-    const char *obstacle = fstat(o->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
+    const char *obstacle =
+        fstat(o->fd, &info) != 0 ? "it cannot be examined" : trust_own(path, &info, TRUST_ONE_NAME);
 
     return obstacle == NULL
                ? GUFO_OK
@@ -443,7 +443,7 @@ gufo_status output_open_part(output *o, bool again, uint64_t size, bool reserved
     }
     status = check_made(o, path, error);
     if (status == GUFO_OK && again)
-        status = check_part(o, error);
+        status = check_part(o, path, error);
     if (status !=
         GUFO_OK) { /* another user's, or no longer where its name leads: not to be removed */
         mem_free(o->allocator, path);

@@ -3,63 +3,75 @@
 
 #include "base/files/trust.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files/disk.h"
 #include "base/files/folder.h"
 
-static const char *judge(const struct stat *info, bool owner_fits)
+/* Whether files that we make in the folder of `path` get the user of this one. */
+static bool are_made_for(const char *path, const struct stat *info)
+{
+    size_t folder = folder_len(path);
+    char name[PATH_MAX];
+    struct stat made;
+    bool same;
+    int fd;
+
+    if (folder + TEMPORARY_NAME > sizeof name)
+        return false;
+    memcpy(name, path, folder);
+    temporary_name(name + folder);
+    fd = disk_open(name, O_WRONLY | O_CREAT | O_EXCL | TRUST_OPEN_FLAGS, 0600);
+    if (fd < 0)
+        return false;
+    same = fstat(fd, &made) == 0 && made.st_dev == info->st_dev && made.st_uid == info->st_uid;
+    (void)disk_unlink(name);
+    (void)close(fd);
+    return same;
+}
+
+static bool is_ours(const char *path, const struct stat *info)
+{
+    return info->st_uid == geteuid() || are_made_for(path, info);
+}
+
+static const char *judge(const struct stat *info, unsigned wanted)
+{
+    if ((wanted & TRUST_ONE_NAME) != 0 && info->st_nlink != 1)
+        return "it has other hard links";
+    if ((wanted & TRUST_CLOSED) != 0 && (info->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return "other users may write to it";
+    return NULL;
+}
+
+const char *trust_own(const char *path, const struct stat *info, unsigned wanted)
 {
     if (!S_ISREG(info->st_mode))
         return "it is not a regular file";
-    if (!owner_fits)
-        return "it belongs to another user";
-    return info->st_nlink != 1 ? "it has other hard links" : NULL;
+    return is_ours(path, info) ? judge(info, wanted) : "it belongs to another user";
 }
 
-/* The same, with the rights of others. */
-static const char *judge_closed(const struct stat *info, bool owner_fits)
-{
-    const char *obstacle = judge(info, owner_fits);
-
-    if (obstacle == NULL && (info->st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        obstacle = "other users may write to it";
-    return obstacle;
-}
-
-const char *trust_own(const struct stat *info)
-{
-    return judge(info, info->st_uid == geteuid());
-}
-
-const char *trust_kept(const struct stat *info)
-{
-    return judge_closed(info, info->st_uid == geteuid());
-}
-
-const char *trust_replaceable(const struct stat *info)
-{
-    if (!S_ISREG(info->st_mode))
-        return "it is not a regular file";
-    return info->st_uid != geteuid() ? "it belongs to another user" : NULL;
-}
-
-const char *trust_aside(const struct stat *info, uid_t folder_owner)
+const char *trust_aside(const char *path, const struct stat *info, uid_t folder_owner)
 {
     if (!S_ISREG(info->st_mode) && !S_ISLNK(info->st_mode))
         return "it is not a regular file";
-    if (info->st_uid != geteuid() && info->st_uid != 0 && info->st_uid != folder_owner)
-        return "it belongs to another user";
-    return NULL;
+    return info->st_uid == 0 || info->st_uid == folder_owner || is_ours(path, info)
+               ? NULL
+               : "it belongs to another user";
 }
 
 const char *trust_beside(const struct stat *info, uid_t owner)
 {
-    return judge_closed(info,
-                        info->st_uid == owner || info->st_uid == 0 || info->st_uid == geteuid());
+    if (!S_ISREG(info->st_mode))
+        return "it is not a regular file";
+    return info->st_uid == owner || info->st_uid == 0 || info->st_uid == geteuid()
+               ? judge(info, TRUST_ONE_NAME | TRUST_CLOSED)
+               : "it belongs to another user";
 }
 
 bool trust_is_planted(const char *path, uid_t owner)

@@ -15,19 +15,25 @@
 /* For open(): to neither follow a symlink nor wait for a pipe. */
 #define TRUST_OPEN_FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
 
-/* All return the reason not to trust the file, as the end of a sentence (static); NULL for
- * nothing.  A file of our own, of one name: */
-const char *trust_own(const struct stat *info);
-/* The same that no other user may write to, so that what it says is what we have written: */
-const char *trust_kept(const struct stat *info);
-/* One that a new file of that name may take the place of, whatever is in it: our own. */
-const char *trust_replaceable(const struct stat *info);
+/* What a file of ours has to be beside. */
+enum {
+    TRUST_ONE_NAME =
+        1, /* what is written to it changes no other file; one that appears by a link has two for a moment */
+    TRUST_CLOSED = 2, /* no other user may write to it: what it says is what we have written */
+};
+
+/* All return the reason not to trust the file, as the end of a sentence (static); NULL for nothing.
+ *
+ * A regular file at `path` that is our own: it has our user, or that which a file has that is made beside it.
+ * File servers may give what we make to another user (NFS does so with what root makes): where the user
+ * is not ours, such a file is made, and removed.  `wanted`: the conditions above. */
+const char *trust_own(const char *path, const struct stat *info, unsigned wanted);
 /* One that is beside a file of `owner`: of that owner, root or ours, of one name, and no other user
  * may write to it. */
 const char *trust_beside(const struct stat *info, uid_t owner);
 /* One that a commit of ours has put aside, which is renamed or removed and never read: a file or
  * symlink of ours, of root, or of the folder's owner, who may change everything in it anyway. */
-const char *trust_aside(const struct stat *info, uid_t folder_owner);
+const char *trust_aside(const char *path, const struct stat *info, uid_t folder_owner);
 
 /* Whether `path`, which belongs to `owner`, may have been planted: it is in a folder where everybody
  * may create files (sticky and writable, as /tmp), and belongs neither to us nor to the folder's

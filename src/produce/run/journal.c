@@ -171,7 +171,7 @@ static gufo_status check_replaceable(const journal *j, bool *exists, gufo_error 
     *exists = lstat(j->path, &info) == 0;
     if (!*exists)
         return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine the journal");
-    obstacle = trust_replaceable(&info);
+    obstacle = trust_own(j->path, &info, 0);
     return obstacle == NULL
                ? GUFO_OK
                : refuse(error, GUFO_E_ARGUMENT,
@@ -367,7 +367,9 @@ static gufo_status read_header(journal *j, const journal_identity *identity, boo
 static gufo_status check_own(journal *j, gufo_error *error)
 {
     struct stat info = {0};
-    const char *obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_kept(&info);
+    const char *obstacle = fstat(j->fd, &info) != 0
+                               ? "it cannot be examined"
+                               : trust_own(j->path, &info, TRUST_ONE_NAME | TRUST_CLOSED);
 
     j->written = info.st_mtim;
     return obstacle == NULL

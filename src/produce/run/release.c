@@ -148,7 +148,7 @@ static gufo_status check_file(const job_input *input, gufo_error *error)
                       "cannot be deleted: it is a symbolic link; name the file itself");
     if (named.st_dev != opened.st_dev || named.st_ino != opened.st_ino)
         return refuse(error, GUFO_E_CHANGED, "the file was changed while it was being read");
-    obstacle = trust_own(&named);
+    obstacle = trust_own(input->name, &named, TRUST_ONE_NAME);
     return obstacle == NULL ? GUFO_OK
                             : refuse(error, GUFO_E_ARGUMENT, "cannot be deleted: %s", obstacle);
 }
@@ -214,7 +214,7 @@ static const char *not_stub(const job_input *input, const char *path)
     if (fd < 0)
         return obstacle;
     if (fstat(fd, &info) == 0)
-        obstacle = trust_own(&info);
+        obstacle = trust_own(path, &info, TRUST_ONE_NAME);
     if (obstacle == NULL &&
         (((uint64_t)info.st_size > input->head && (uint64_t)info.st_size != input->source->size) ||
          (uint64_t)info.st_blocks * 512 > input->head + SPARE_BYTES ||
@@ -422,7 +422,7 @@ static gufo_status open_aside(release *r, const char *path, gufo_error *error)
     r->fd = disk_open(path, O_RDWR | TRUST_OPEN_FLAGS, 0);
     if (r->fd < 0 || fstat(r->fd, &opened) != 0 || fstat(r->job->inputs[0].source->fd, &read) != 0)
         return fail_io(error, errno, "cannot open %s", path);
-    obstacle = trust_own(&opened);
+    obstacle = trust_own(path, &opened, TRUST_ONE_NAME);
     if (obstacle != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "cannot be deleted: %s", obstacle);
     if (opened.st_dev != read.st_dev || opened.st_ino != read.st_ino)

@@ -163,8 +163,8 @@ static gufo_status remove_left(const char *input, gufo_error *error)
 
     if (path == NULL)
         return fail_memory(error);
-    if (lstat(path, &info) == 0 && trust_own(&info) == NULL && disk_unlink(path) != 0 &&
-        errno != ENOENT)
+    if (lstat(path, &info) == 0 && trust_own(path, &info, TRUST_ONE_NAME) == NULL &&
+        disk_unlink(path) != 0 && errno != ENOENT)
         status = fail_io(error, errno, "cannot remove %s", path);
     mem_free(&default_allocator, path);
     return status;

@@ -284,7 +284,7 @@ static gufo_status open_part(const targets *t, uint32_t index, gufo_error *error
         return fail_io(error, errno, "cannot open its .part file");
     if (fstat(file->fd, &info) != 0)
         return fail_io(error, errno, "cannot examine its .part file");
-    obstacle = trust_own(&info);
+    obstacle = trust_own(file->temporary, &info, TRUST_ONE_NAME);
     if (obstacle != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "cannot write to its .part file: %s", obstacle);
     if ((uint64_t)info.st_size > size)
@@ -427,7 +427,7 @@ static gufo_status remove_part(targets *t, uint32_t index, gufo_error *error)
 
     if (lstat(t->parts[index], &info) != 0)
         return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine its .part file");
-    obstacle = trust_replaceable(&info);
+    obstacle = trust_own(t->parts[index], &info, 0);
     if (obstacle != NULL)
         return refuse(error, GUFO_E_ARGUMENT,
                       "its .part file is in the way and cannot be replaced: %s", obstacle);

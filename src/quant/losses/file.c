@@ -143,7 +143,7 @@ static gufo_status open_own(const char *path, int *fd, uint64_t *size, const cha
     if (*fd < 0)
         obstacle = "it is a symlink";
     else
-        obstacle = fstat(*fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
+        obstacle = fstat(*fd, &info) != 0 ? "it cannot be examined" : trust_own(path, &info, 0);
     if (obstacle == NULL) {
         *size = (uint64_t)info.st_size;
         return GUFO_OK;
