@@ -183,11 +183,13 @@ foreach(source IN LISTS helper_sources)
     target_link_libraries(${name} PRIVATE gufo_internal gufo_flags)
 endforeach()
 
-# Loaded into the command by progress.bats.
+# Loaded into the command by progress.bats and continue.bats.
 if(CMAKE_SYSTEM_NAME STREQUAL Linux AND NOT GUFO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
-    add_library(slow_files MODULE tests/cli/slow_files.c)
-    set_target_properties(slow_files PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_bin} PREFIX "")
-    target_link_libraries(slow_files PRIVATE gufo_flags ${CMAKE_DL_LIBS})
+    foreach(name slow_files signal_files)
+        add_library(${name} MODULE tests/cli/${name}.c)
+        set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_bin} PREFIX "")
+        target_link_libraries(${name} PRIVATE gufo_flags ${CMAKE_DL_LIBS})
+    endforeach()
 endif()
 
 set(tags "") # of tests: tests/cli/common.bash

@@ -54,6 +54,68 @@ continues() {
     continues out.gguf migrate --yes --dequantize F32 old.bin out.gguf
 }
 
+# ended SIGNAL ARGUMENT...: gufo gets the signal when it writes the first piece of its output.
+ended() {
+    run -4 --separate-stderr env LD_PRELOAD="$GUFO_TEST_BIN/signal_files.so" GUFO_SIGNAL="$(kill -l "$1")" "$GUFO" \
+        "${@:2}" --threads 1
+}
+
+# is_kept OUT: the command said so.
+is_kept() {
+    same_error "gufo: $1: interrupted; the finished part is kept beside it; the same command continues"
+}
+
+# nothing_is_left OUT: the command said so, and it is true.
+nothing_is_left() {
+    same_error "gufo: $1: interrupted; nothing was written"
+    [ -z "$(ls -A out)" ] || { ls -A out; return 1; }
+}
+
+@test "continue: SIGTERM leaves what the same command continues; Ctrl-C leaves nothing" {
+    [ -e "$GUFO_TEST_BIN/signal_files.so" ] || skip "no program can be ended at a place here"
+    local out command
+    make_gguf m.gguf kv general.architecture string llama tensor a 0 3000000 12000000 tensor b 0 3000000 12000000
+    gufo split -q m.gguf set --max-tensors 1
+    mkdir source
+    "$GUFO_TEST_BIN/make_checkpoint" source layers 2 embd 512
+    gufo convert -q source h.gguf F32
+    while read -r out command; do
+        read -ra command <<<"$command"
+        rm -rf out ../expected
+        mkdir out
+        gufo "${command[@]}" -q
+        mv out ../expected
+        mkdir out
+        ended INT "${command[@]}"
+        nothing_is_left "$out"
+        ended TERM "${command[@]}"
+        is_kept "$out"
+        run -0 --separate-stderr gufo "${command[@]}"
+        [[ "$stderr" == "gufo: $out: continues an interrupted run at "* ]] || { echo "$stderr"; return 1; }
+        diff -r out ../expected
+    done <<'END'
+out/s split m.gguf out/s --max-tensors 1
+out/m.gguf merge set-00001-of-00002.gguf -o out/m.gguf
+out/e.gguf endian --to=big m.gguf out/e.gguf
+out/p.gguf strip m.gguf -o out/p.gguf --tensors=[ab]
+out/x.npy extract m.gguf a -o out/x.npy
+out/x.safetensors extract m.gguf a b -o out/x.safetensors
+out/h export h.gguf out/h
+END
+}
+
+@test "continue: Ctrl-C removes nothing that was there before; --force removes what it would not continue" {
+    [ -e "$GUFO_TEST_BIN/signal_files.so" ] || skip "no program can be ended at a place here"
+    make_gguf m.gguf kv general.architecture string llama tensor a 0 3000000 12000000
+    mkdir out
+    ended HUP endian --to=big m.gguf out/m.gguf
+    is_kept out/m.gguf
+    ended INT endian --to=big m.gguf out/m.gguf
+    [[ "$stderr" == *"; the same command continues" ]]
+    ended TERM --force endian --to=big m.gguf out/m.gguf
+    nothing_is_left out/m.gguf
+}
+
 @test "continue: an output that exists needs --force, and what is not ours or of another plan is in the way" {
     make_large 8192
     gufo quantize -q large.gguf ../expected Q4_K

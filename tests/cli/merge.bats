@@ -14,7 +14,7 @@ shards() {
 
 # nothing_new: no output, and nothing temporary.
 nothing_new() {
-    [ ! -e out.gguf ] && [ -z "$(find . -name '.gufo-*')" ]
+    [ ! -e out.gguf ] && [ -z "$(find . -name '.gufo-*' -o -name '*.part*')" ]
 }
 
 @test "merge: gives back the file that was split" {

@@ -61,6 +61,8 @@ static int report_failure(const copying *job, const gufo_error *error)
     if (error->code == GUFO_E_STOPPED && job->deletes)
         return report_as(CODE_INTERRUPTED, job->base.output,
                          "interrupted; the same command continues");
+    if (error->code == GUFO_E_STOPPED && resume_is_kept(job->plan, job->base.output))
+        return resume_interrupted(job->base.output, job->base.shared, false);
     if (error->code == GUFO_E_LIMIT && job->memory > 0)
         return report_as(CODE_USAGE, job->input, "%s (--memory)", error->message);
     bool one_of_them = error->file[0] != '\0' && error->code != GUFO_E_STOPPED;
@@ -74,16 +76,22 @@ static int report_failure(const copying *job, const gufo_error *error)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+/* What a scheduler ends is continued, as a run of quantize is; what a person ends leaves nothing. */
 static job_run how_to_run(const copying *job)
 {
     const shared_options *shared = job->base.shared;
-    const uint32_t flags = (shared->force || job->dry_run ? GUFO_JOB_REPLACE : 0u) |
-                           (job->deletes ? GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT : 0u);
+    const uint32_t replaces = shared->force || job->dry_run ? GUFO_JOB_REPLACE : 0u;
+    job_run how = {.input = &job->base, .memory = job->memory, .dry_run = job->dry_run};
 
-    return (job_run){.files = {.path = job->base.output, .flags = flags},
-                     .input = &job->base,
-                     .memory = job->memory,
-                     .dry_run = job->dry_run};
+    if (job->deletes) {
+        how.files.path = job->base.output;
+        how.files.flags = replaces | GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT;
+    } else {
+        how.files = resume_files(job->base.output, shared, false);
+        how.files.flags |= replaces;
+        how.clears = true;
+    }
+    return how;
 }
 
 /* What writing would refuse. */

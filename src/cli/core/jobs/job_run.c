@@ -68,15 +68,55 @@ static gufo_status run_stream(const char *path, gufo_job *job, const gufo_run *r
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static gufo_status run_files(const gufo_job_options *files, gufo_job *job, const gufo_run *run,
+static const char part_suffix[] = ".part", journal_suffix[] = ".part.journal";
+
+/* The path of a file beside an output that is a file; NULL for none.  The caller frees it. */
+static char *beside_output(const char *path, const char *suffix)
+{
+    const gufo_save_options options = {.flags = GUFO_SAVE_REPLACE};
+    gufo_text target = {0};
+    char *beside = NULL;
+
+    if (!save_is_stream(path) && gufo_save_check(path, &options, &target, NULL) == GUFO_OK)
+        beside = path_format("%.*s%s", (int)target.len, target.data, suffix);
+    gufo_text_free(&target);
+    return beside;
+}
+
+static void remove_beside(const gufo_job *job, const char *path, size_t index, const char *suffix)
+{
+    char *output = job_output_path(job, path, index);
+    char *beside = output != NULL ? beside_output(output, suffix) : NULL;
+
+    if (beside != NULL)
+        save_remove(beside);
+    free(beside);
+    free(output);
+}
+
+/* The journal goes last: until then the same command continues, or begins again. */
+static void remove_left(const gufo_job *job, const char *path)
+{
+    for (size_t i = gufo_job_output_count(job); i-- > 0;)
+        remove_beside(job, path, i, part_suffix);
+    remove_beside(job, path, 0, journal_suffix);
+}
+
+static gufo_status run_files(const job_run *how, gufo_job *job, const gufo_run *run,
                              gufo_error *error)
 {
+    const gufo_job_options *files = &how->files;
+    bool starts_over = (files->flags & GUFO_JOB_REPLACE) != 0;
+    bool fresh = starts_over || !resume_is_kept(job, files->path);
     gufo_status status;
 
     signals_temporaries(gufo_job_temporaries(job), gufo_job_output_count(job));
     signals_defer();
     status = gufo_job_run(job, files, run, error);
     signals_temporaries(NULL, 0);
+    if (status == GUFO_E_STOPPED && how->clears && fresh &&
+        (starts_over || signals_stopped_by_person()))
+        remove_left(job, files->path);
     return status;
 }
 
@@ -95,7 +135,7 @@ static job_end run_to(job_run *how, gufo_job *job, const gufo_run *run, gufo_err
     if (how->input->part.given)
         return part_run(how, job, run, error);
     status = streams(how, job) ? run_stream(how->files.path, job, run, error)
-                               : run_files(&how->files, job, run, error);
+                               : run_files(how, job, run, error);
     return status == GUFO_OK ? JOB_DONE : JOB_FAILED;
 }
 
@@ -120,8 +160,6 @@ job_end job_run_start(job_run *how, gufo_job *job, gufo_error *error)
 
 /* ---- runs that are interrupted and continued ------------------------------------------------- */
 
-static const char suffix[] = ".part.journal";
-
 static void announce(void *path, uint64_t done, uint64_t total)
 {
     double part = total > 0 ? (double)done / (double)total : 1;
@@ -130,29 +168,32 @@ static void announce(void *path, uint64_t done, uint64_t total)
                 human_file_size(done).text, human_file_size(total).text);
 }
 
-gufo_job_options resume_files(char *path, const shared_options *shared, bool asked)
+gufo_job_options resume_files(const char *path, const shared_options *shared, bool asked)
 {
     return (gufo_job_options){.path = path,
                               .flags = GUFO_JOB_RESUMABLE |
                                        (shared->force ? GUFO_JOB_REPLACE : GUFO_JOB_CONTINUE) |
                                        (asked ? GUFO_JOB_RESUME : 0u),
                               .on_continue = announce,
-                              .continue_context = path};
+                              .continue_context = (void *)path};
 }
 
 bool resume_is_left(const char *path)
 {
-    const gufo_save_options options = {.flags = GUFO_SAVE_REPLACE};
-    gufo_text target = {0};
-    char *journal = NULL;
-    bool left;
+    char *journal = beside_output(path, journal_suffix);
+    bool left = journal != NULL && path_exists(journal);
 
-    if (!save_is_stream(path) && gufo_save_check(path, &options, &target, NULL) == GUFO_OK)
-        journal = path_format("%.*s%s", (int)target.len, target.data, suffix);
-    left = journal != NULL && path_exists(journal);
-    gufo_text_free(&target);
     free(journal);
     return left;
+}
+
+bool resume_is_kept(const gufo_job *job, const char *path)
+{
+    char *first = job_output_path(job, path, 0);
+    bool kept = first != NULL && resume_is_left(first);
+
+    free(first);
+    return kept;
 }
 
 int resume_interrupted(const char *path, const shared_options *shared, bool asked)
@@ -167,6 +208,7 @@ const char *resume_hint(const char *path)
 {
     if (save_is_stream(path)) /* or a folder */
         return "";
-    return ends_with(gufo_str_of(path), suffix) ? " (--resume continues it, --force starts over)"
-                                                : " (--force replaces it)";
+    return ends_with(gufo_str_of(path), journal_suffix)
+               ? " (--resume continues it, --force starts over)"
+               : " (--force replaces it)";
 }

@@ -21,6 +21,7 @@ typedef struct job_run {
     bool dry_run;    /* nothing is written */
     bool files_only; /* what exists and is not a file is refused, where a stream would take it */
     bool no_bar;
+    bool clears; /* nothing is left of a run that nobody continues */
     gufo_cpu cpu;
     uint64_t memory; /* 0: as much as by default */
     int code;        /* the exit code after JOB_REPORTED */
@@ -32,7 +33,8 @@ typedef enum job_end {
     JOB_REPORTED, /* the command has no more to say, and ends with `code` */
 } job_end;
 
-/* Writes the files of a job, which a signal removes, unless the job can be resumed; or writes its one
+/* Writes the files of a job, which a signal removes, unless the job can be resumed; with `clears`, Ctrl-C
+ * removes what was not there before, and every signal what --force would not continue.  Or writes its one
  * file to "-", standard output, or to a stream (save_is_stream).  JOB_DONE, too, for a standard output that
  * its reader has closed: it has seen what it wanted. */
 job_end job_run_start(job_run *how, gufo_job *job, gufo_error *error);
@@ -48,7 +50,9 @@ char *job_output_path(const gufo_job *job, const char *path, size_t index);
 /* The files of a run with a journal: the same command continues what it has left, if nobody else can
  * have written it; `asked` (--resume) whatever it is, or says why not; --force starts over.  Says from
  * where it goes on. */
-gufo_job_options resume_files(char *path, const shared_options *shared, bool asked);
+gufo_job_options resume_files(const char *path, const shared_options *shared, bool asked);
+/* Whether the journal of the job is beside its first output, so that the same command continues. */
+bool resume_is_kept(const gufo_job *job, const char *path);
 /* Whether the journal of a run is beside the output: then only the run finds out whether an output
  * that exists is its own. */
 bool resume_is_left(const char *path);

@@ -16,7 +16,9 @@ static char *volatile reading_line;
 static const char *volatile const *volatile temporary_list;
 static volatile size_t temporary_count;
 static volatile sig_atomic_t pipe_closed;
-static atomic_bool deferred, stopped; /* other threads ask, too */
+/* Other threads ask, too. */
+static atomic_bool deferred;
+static atomic_int stopped_by; /* a signal; 0: none */
 
 static const char unnamed_line[] =
     "gufo: a file was changed while it was being read (truncated?)\n";
@@ -42,9 +44,8 @@ static void on_bus_error(int signal_number)
 
 static void on_interrupt(int signal_number)
 {
-    (void)signal_number;
-    if (deferred && !stopped) {
-        stopped = true;
+    if (deferred && stopped_by == 0) {
+        stopped_by = signal_number;
         return;
     }
     remove_temporaries();
@@ -137,7 +138,12 @@ void signals_defer(void)
 
 bool signals_stopped(void)
 {
-    return stopped;
+    return stopped_by != 0;
+}
+
+bool signals_stopped_by_person(void)
+{
+    return stopped_by == SIGINT;
 }
 
 bool signals_pipe_closed(void)

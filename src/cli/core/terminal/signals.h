@@ -29,6 +29,9 @@ void signals_release(void);
  * makes signals_stopped true and nothing more.  The next one ends it. */
 void signals_defer(void);
 bool signals_stopped(void);
+/* Whether that was Ctrl-C.  SIGTERM and SIGHUP come from schedulers, which run the command again: what it can
+ * continue is kept for them. */
+bool signals_stopped_by_person(void);
 
 /* Whether a pipe that we wrote to has been closed at the other end. */
 bool signals_pipe_closed(void);
