@@ -83,7 +83,7 @@ static void test_given_to_another(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "file"), none = folder_path(&f, "none/file");
-    path_text named = folder_path(&f, "link");
+    path_text named = folder_path(&f, "link"), other_folder = folder_path(&f, "folder");
     struct stat info, other;
     char too_long[PATH_MAX];
 
@@ -109,6 +109,11 @@ static void test_given_to_another(void **state)
     check_trust(too_long, &info, 0, foreign, "too long a path");
     check(symlink("file", named.text) == 0 && lstat(named.text, &info) == 0, "link");
     check_trust(named.text, &info, 0, "it is not a regular file", "a link");
+    check(mkdir(other_folder.text, 0700) == 0 && stat(other_folder.text, &info) == 0, "folder");
+    check(trust_is_ours(other_folder.text, &info), "a folder that we have made");
+    info.st_uid = stranger;
+    check(!trust_is_ours(other_folder.text, &info), "a stranger's folder");
+    check(rmdir(other_folder.text) == 0, "folder");
     check_u64(entry_count(f.path), 2, "files in the folder");
     us = owner;
     folder_remove(&f);

@@ -35,7 +35,7 @@ static bool are_made_for(const char *path, const struct stat *info)
     return same;
 }
 
-static bool is_ours(const char *path, const struct stat *info)
+bool trust_is_ours(const char *path, const struct stat *info)
 {
     return info->st_uid == geteuid() || are_made_for(path, info);
 }
@@ -53,14 +53,14 @@ const char *trust_own(const char *path, const struct stat *info, unsigned wanted
 {
     if (!S_ISREG(info->st_mode))
         return "it is not a regular file";
-    return is_ours(path, info) ? judge(info, wanted) : "it belongs to another user";
+    return trust_is_ours(path, info) ? judge(info, wanted) : "it belongs to another user";
 }
 
 const char *trust_aside(const char *path, const struct stat *info, uid_t folder_owner)
 {
     if (!S_ISREG(info->st_mode) && !S_ISLNK(info->st_mode))
         return "it is not a regular file";
-    return info->st_uid == 0 || info->st_uid == folder_owner || is_ours(path, info)
+    return info->st_uid == 0 || info->st_uid == folder_owner || trust_is_ours(path, info)
                ? NULL
                : "it belongs to another user";
 }

@@ -22,11 +22,14 @@ enum {
     TRUST_CLOSED = 2, /* no other user may write to it: what it says is what we have written */
 };
 
+/* Whether a file or folder at `path` has our user, or that which a file has that is made beside it: file
+ * servers may give what we make to another user (NFS does so with what root makes).  Where the user is
+ * not ours, such a file is made, and removed. */
+bool trust_is_ours(const char *path, const struct stat *info);
+
 /* All return the reason not to trust the file, as the end of a sentence (static); NULL for nothing.
  *
- * A regular file at `path` that is our own: it has our user, or that which a file has that is made beside it.
- * File servers may give what we make to another user (NFS does so with what root makes): where the user
- * is not ours, such a file is made, and removed.  `wanted`: the conditions above. */
+ * A regular file at `path` that is ours; `wanted`: the conditions above. */
 const char *trust_own(const char *path, const struct stat *info, unsigned wanted);
 /* One that is beside a file of `owner`: of that owner, root or ours, of one name, and no other user
  * may write to it. */

@@ -41,7 +41,7 @@ gufo_status plan_folder_check(const char *folder, gufo_error *error)
                      : fail_io(error, errno, "cannot examine the folder of parts");
     else if (!S_ISDIR(info.st_mode))
         status = refuse(error, GUFO_E_ARGUMENT, "it is not a folder of parts");
-    else if (info.st_uid != geteuid())
+    else if (!trust_is_ours(folder, &info))
         status = refuse(error, GUFO_E_ARGUMENT, "the folder of parts belongs to another user");
     else if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         status = refuse(error, GUFO_E_ARGUMENT, "other users may write to the folder of parts");
