@@ -161,6 +161,9 @@ typedef struct gufo_part_info {
 GUFO_MUST_USE GUFO_API gufo_status gufo_plan_look(gufo_plan *plan, const char *path,
                                                   gufo_error *error);
 GUFO_API uint64_t gufo_plan_part_count(const gufo_plan *plan);
+/* About how long one core computes for all parts, in seconds, as the plan's maker has estimated it from the types: what the
+ * parts were cut by. */
+GUFO_API double gufo_plan_core_seconds(const gufo_plan *plan);
 /* Part `index`; its state is what the last gufo_plan_look has found.  False past the end. */
 GUFO_API bool gufo_plan_part_at(const gufo_plan *plan, uint64_t index, gufo_part_info *out);
 

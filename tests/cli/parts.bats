@@ -411,6 +411,20 @@ make_numbers() {
     gufo commit -q out.gguf
 }
 
+@test "parts: --advise says how long it takes with how many machines" {
+    make_numbers in.gguf
+    gufo quantize -q in.gguf out.gguf Q4_K_M --part 0/2 --part-align 4K
+    run -0 gufo parts out.gguf --advise
+    [[ "${lines[0]}" == Machines* ]]
+    has '(--link) and for the file server (--server)'
+    run -0 gufo parts out.gguf --advise --link 10M --server 10M --cores 64
+    has 'One machine is enough'
+    [[ "$output" != *--link* ]]
+    run -0 gufo parts out.gguf --advise --link 10M --server 100G --cores 1 -j
+    has '"one_is_enough":false,"workers":'
+    has '"times":[{"workers":1,"seconds":'
+}
+
 @test "parts, progress: no line is wider than the terminal" {
     need_terminal
     make_numbers in.gguf

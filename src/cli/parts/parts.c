@@ -12,13 +12,23 @@
 
 typedef struct parts_options {
     command_input base;
-    bool missing;
+    bool missing, advise;
+    advise_options machines;
 } parts_options;
 
 static const command_option parts_table[] = {
     {"missing", NULL,
      "Print only the parts that are not complete, a line for each, as --part takes them: 17/64",
      OPTION_FLAG(parts_options, missing)},
+    {"advise", NULL, "Print how long all parts take with how many machines",
+     OPTION_FLAG(parts_options, advise)},
+    {"link", "SIZE", "With --advise: bytes that a machine reads or writes in a second (1.25G)",
+     OPTION_SIZE(parts_options, machines.link, 1, "1.25G")},
+    {"server", "SIZE",
+     "With --advise: bytes that the file server reads and writes in a second (1.25G)",
+     OPTION_SIZE(parts_options, machines.server, 1, "1.25G")},
+    {"cores", "N", "With --advise: cores of a machine (those of this one)",
+     OPTION_NUMBER(parts_options, machines.cores, 1, OPTIONS_MOST_THREADS)},
     {0},
 };
 
@@ -135,13 +145,16 @@ static int show(const parts_options *o, const char *out, const gufo_plan *plan)
 
 static int parts(void *options, const char *out)
 {
+    const parts_options *o = options;
     gufo_plan *plan;
     int code = plan_open(out, &plan);
 
     if (code == CODE_OK && plan == NULL)
         report_note(out, "it is complete, and has no parts any more");
+    else if (code == CODE_OK && o->advise)
+        code = plan_advise(out, plan, &o->machines, o->base.shared->json);
     else if (code == CODE_OK)
-        code = show(options, out, plan);
+        code = show(o, out, plan);
     gufo_plan_free(plan);
     return code;
 }

@@ -3,6 +3,7 @@
  *     commit.c     gufo commit OUT      the files get their names
  *     parts.c      gufo parts OUT       a list
  *     progress.c   gufo progress OUT    how far it is, again and again
+ *     advise.c     how long the parts take; advice.c has the arithmetic
  *     plan_open.c  what all of them begin with */
 #ifndef CLI_PARTS_PARTS_H
 #define CLI_PARTS_PARTS_H
@@ -27,6 +28,15 @@ plan_sums plan_sum(const gufo_plan *plan);
 void plan_put_sums(FILE *out, const plan_sums *sums);
 /* Members of a JSON object. */
 void plan_write_sums(json_writer *j, const plan_sums *sums);
+
+/* What is known of the machines that will work; 0: the usual. */
+typedef struct advise_options {
+    uint64_t link, server; /* bytes per second: of each machine, of all together */
+    uint64_t cores;        /* of a machine */
+} advise_options;
+
+/* Prints how long the work takes with how many machines.  Returns the exit code. */
+int plan_advise(const char *out, const gufo_plan *plan, const advise_options *o, bool json);
 
 /* Waits so long, or until a signal comes (signals_defer); false after a signal. */
 bool plan_wait(double seconds);

@@ -246,7 +246,8 @@ gufo_status cut_job(const gufo_job *job, uint64_t workers, uint64_t align, job_c
     out->borders = mem_array(&job->allocator, (size_t)out->count + 1, sizeof *out->borders);
     status = out->borders != NULL ? learn(&c, error) : fail_memory(error);
     if (status == GUFO_OK) {
-        c.share = c.before[job->piece_count] / out->count;
+        out->cost = c.before[job->piece_count];
+        c.share = out->cost / out->count;
         set_borders(&c, out);
     }
     mem_free(&job->allocator, c.before);

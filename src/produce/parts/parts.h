@@ -26,6 +26,7 @@
 typedef struct job_cut {
     uint64_t count; /* of parts; at least 1 */
     uint64_t align; /* a power of two from CUT_LEAST_ALIGN */
+    uint64_t cost;  /* of all units, about nanoseconds of one core; only cut_job sets it */
     uint64_t
         *borders; /* count + 1 numbers of units, ascending, from 0 to the number of all units */
 } job_cut;

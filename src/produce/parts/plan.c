@@ -94,6 +94,7 @@ static gufo_status take_output(gufo_plan *plan, const plan_line *line, gufo_erro
 static gufo_status take_number(gufo_plan *plan, const plan_line *line, gufo_error *error)
 {
     uint64_t *place = *line->kind == 'a'   ? &plan->align
+                      : *line->kind == 'c' ? &plan->cost
                       : *line->kind == 'u' ? &plan->unit_count
                                            : &plan->result_size;
 
@@ -176,6 +177,7 @@ static const line_kind kinds[] = {
     {"results", "n", take_number, NULL, false},
     {"units", "n", take_number, NULL, false},
     {"align", "n", take_number, NULL, false},
+    {"cost", "n", take_number, NULL, false},
     {"part", "nnnn", take_part, NULL, false},
     {"range", "nnn", take_range, NULL, false},
     {"end", "t", take_end, NULL, false},
@@ -415,6 +417,11 @@ bool gufo_plan_output_at(const gufo_plan *plan, size_t index, gufo_plan_output *
     if (out != NULL)
         *out = plan->outputs[index];
     return true;
+}
+
+double gufo_plan_core_seconds(const gufo_plan *plan)
+{
+    return (double)plan->cost / 1e9;
 }
 
 uint64_t gufo_plan_part_count(const gufo_plan *plan)

@@ -43,7 +43,7 @@ struct gufo_plan {
     uint64_t item_count, argument_count, note_count, output_count, part_count, range_count;
     uint64_t item_room, argument_room, note_room, output_room, part_room, range_room;
     const char *folder;
-    uint64_t align, unit_count, result_size;
+    uint64_t align, cost, unit_count, result_size;
     bool ended;
 };
 

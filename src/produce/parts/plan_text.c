@@ -339,6 +339,7 @@ static gufo_status put_cut(plan_writer *w, const gufo_job *job, uint64_t workers
     put_count(w, "results", job->hooks.result_size);
     put_count(w, "units", job->unit_count);
     put_count(w, "align", cut.align);
+    put_count(w, "cost", cut.cost);
     for (uint64_t i = 0; i < cut.count && status == GUFO_OK; i++) {
         status = part_find(job, &cut, i, &part, error);
         if (status != GUFO_OK)
