@@ -168,7 +168,7 @@ include(cmake/compat_tests.cmake)
 
 set(test_bin ${PROJECT_BINARY_DIR}/tests)
 file(GLOB helper_sources CONFIGURE_DEPENDS tests/cli/*.c)
-list(FILTER helper_sources EXCLUDE REGEX "/(test|slow)_[^/]*$")
+list(FILTER helper_sources EXCLUDE REGEX "/(test|slow|signal)_[^/]*$")
 file(GLOB command_tests CONFIGURE_DEPENDS tests/cli/*.bats)
 
 set(command_environment "GUFO=$<TARGET_FILE:gufo_command>" "GUFO_TEST_BIN=${test_bin}"
