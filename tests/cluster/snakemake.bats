@@ -3,7 +3,7 @@
 
 load common
 
-setup_file() {
+engine() {
     need snakemake
 }
 
