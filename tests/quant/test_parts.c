@@ -8,15 +8,15 @@
 
 enum { COLUMNS = 256, TYPES = WORK_TYPES };
 
-static const test_tensor tensors[] = {
+static test_tensor tensors[] = {
     {"token_embd.weight", GUFO_TYPE_F32, 2, {COLUMNS, 60}},
     {"blk.0.attn_norm.weight", GUFO_TYPE_F32, 1, {COLUMNS}},
-    {"blk.0.attn_q.weight", GUFO_TYPE_F16, 2, {COLUMNS, 2500}}, /* 3 units */
+    {"blk.0.attn_q.weight", GUFO_TYPE_F16, 2, {COLUMNS, 100}},
     {"blk.0.attn_v.weight", GUFO_TYPE_Q8_0, 2, {COLUMNS, 80}},
     {"blk.0.ffn_down.weight", GUFO_TYPE_F32, 2, {96, 50}},
     {"blk.1.ffn_down_exps.weight", GUFO_TYPE_F32, 3, {COLUMNS, 30, 3}},
     {"blk.1.empty.weight", GUFO_TYPE_F32, 2, {COLUMNS, 0}},
-    {"output.weight", GUFO_TYPE_BF16, 2, {COLUMNS, 500}},
+    {"output.weight", GUFO_TYPE_BF16, 2, {COLUMNS, 100}},
 };
 
 static void add_metadata(builder *b)
@@ -44,6 +44,16 @@ static shared_work work_new(const char *const *types, size_t count)
 {
     const test_model model = model_of(add_metadata);
 
+    tensors[2].dims[1] = 100;
+    return shared_work_new(&model, types, count);
+}
+
+/* Of a model with a tensor of three units. */
+static shared_work large_work_new(const char *const *types, size_t count)
+{
+    const test_model model = model_of(add_metadata);
+
+    tensors[2].dims[1] = 2060;
     return shared_work_new(&model, types, count);
 }
 
@@ -104,7 +114,7 @@ static const char *const several[] = {"Q4_1", "Q8_0", "COPY"};
 static void test_shares(void **state)
 {
     static const uint64_t workers[] = {1, 3, 21};
-    shared_work p = work_new(several, TYPES);
+    shared_work p = large_work_new(several, TYPES);
     losses expected = run_alone(&p);
 
     (void)state;
@@ -155,7 +165,7 @@ static bool stop(void *context, uint64_t done, uint64_t total)
 /* Stopped at every call, and continued by another number of workers. */
 static void test_stopped(void **state)
 {
-    shared_work p = work_new(several, TYPES);
+    shared_work p = large_work_new(several, TYPES);
     losses expected = run_alone(&p);
     gufo_error error = no_error();
     gufo_status status = GUFO_E_STOPPED;
@@ -205,6 +215,45 @@ static void test_many_workers(void **state)
     part.worker = UINT64_MAX / result.count * 3 + UINT64_MAX % result.count * 3 / result.count;
     check_ok(shared_run(&p, &part, NULL, &result, &error), &error, "of part 3");
     check_u64(result.made, 1, "parts of the worker of part 3");
+    shared_work_end(&p);
+}
+
+/* Nothing is left to do for it; without the plan, the output is in its way. */
+static void test_worker_comes_late(void **state)
+{
+    const gufo_part next = {.next = true};
+    shared_work p = work_new(several, 1);
+    gufo_part_result result;
+    gufo_error error = no_error();
+    uint64_t missing;
+    bool done;
+
+    (void)state;
+    shared_run_well(&p, 0, 1, "all");
+    check_ok(shared_commit(&p, &missing, &error), &error, "commit");
+    check_ok(shared_run(&p, &next, NULL, &result, &error), &error, "after the commit");
+    check(result.made == 0 && result.complete == result.count, "made again");
+    check_ok(gufo_plan_clean(p.out[0].text, &done, &error), &error, "clean");
+    check_status(shared_run(&p, &next, NULL, &result, &error), GUFO_E_EXISTS, &error, "cleaned");
+    check(!file_exists(p.parts.text), "a refused worker left a folder");
+    shared_work_end(&p);
+}
+
+/* The file is made where a link leads, the plan beside the link. */
+static void test_output_is_a_link(void **state)
+{
+    shared_work p = work_new(several, 1);
+    path_text elsewhere = folder_path(&p.f, "elsewhere");
+    path_text made = path_join(elsewhere.text, "made.gguf");
+
+    (void)state;
+    shared_alone(&p);
+    check(mkdir(elsewhere.text, 0755) == 0, "mkdir");
+    check(symlink("elsewhere/made.gguf", p.out[0].text) == 0, "symlink");
+    shared_run_well(&p, 0, 1, "a link");
+    check(file_exists(p.parts.text) && entry_count(elsewhere.text) == 1, "what is elsewhere");
+    shared_finish(&p, "a link");
+    check_same_file(made.text, p.alone[0].text, "a link");
     shared_work_end(&p);
 }
 
@@ -500,6 +549,8 @@ int main(void)
         cmocka_unit_test(test_clean_was_interrupted),
         cmocka_unit_test(test_results_are_lost),
         cmocka_unit_test(test_run_in_between),
+        cmocka_unit_test(test_worker_comes_late),
+        cmocka_unit_test(test_output_is_a_link),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

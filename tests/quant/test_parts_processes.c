@@ -13,12 +13,12 @@
 enum { MOST_CHILDREN = 8 };
 
 static const test_tensor tensors[] = {
-    {"token_embd.weight", GUFO_TYPE_F32, 2, {256, 100}},
-    {"blk.0.attn_q.weight", GUFO_TYPE_F16, 2, {256, 100}},
-    {"blk.0.attn_k.weight", GUFO_TYPE_F16, 2, {256, 100}},
-    {"blk.0.attn_v.weight", GUFO_TYPE_F16, 2, {256, 100}},
-    {"blk.0.ffn_down.weight", GUFO_TYPE_F16, 2, {256, 100}},
-    {"output.weight", GUFO_TYPE_F32, 2, {256, 100}},
+    {"token_embd.weight", GUFO_TYPE_F32, 2, {256, 40}},
+    {"blk.0.attn_q.weight", GUFO_TYPE_F16, 2, {256, 40}},
+    {"blk.0.attn_k.weight", GUFO_TYPE_F16, 2, {256, 40}},
+    {"blk.0.attn_v.weight", GUFO_TYPE_F16, 2, {256, 40}},
+    {"blk.0.ffn_down.weight", GUFO_TYPE_F16, 2, {256, 40}},
+    {"output.weight", GUFO_TYPE_F32, 2, {256, 40}},
 };
 
 static void add_metadata(builder *b)

@@ -183,7 +183,7 @@ gufo_status log_create(part_log *log, const logs *of, uint64_t part, unsigned at
     }
     name_worker(worker);
     begin.size = strlen(worker);
-    return append(log, &begin, worker, true, error);
+    return append(log, &begin, worker, false, error); /* nothing is done yet that could be lost */
 }
 
 gufo_status log_units(part_log *log, uint64_t first, uint64_t end, const void *results,
