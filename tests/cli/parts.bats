@@ -143,6 +143,22 @@ make_numbers() {
     has 'it is complete'
 }
 
+@test "commit: waits until a signal comes; replaces an output that has come meanwhile only with --force" {
+    make_numbers in.gguf
+    gufo quantize -q in.gguf plain.gguf Q8_0
+    gufo quantize -q in.gguf out.gguf Q8_0 --part 0/2 --part-align 4K
+    run -4 timeout --preserve-status -s TERM 0.4 "$GUFO" commit --wait out.gguf
+    has 'gufo: out.gguf: interrupted; the same command continues'
+    gufo quantize -q in.gguf out.gguf Q8_0 --part 1/2
+    cp in.gguf out.gguf
+    run -2 gufo commit out.gguf
+    has 'out.gguf: '
+    cmp in.gguf out.gguf
+    gufo commit -q --force out.gguf
+    cmp plain.gguf out.gguf
+    files in.gguf plain.gguf out.gguf
+}
+
 @test "commit: a plan that was moved away from its output names nothing" {
     make_numbers in.gguf
     gufo endian -q --to big in.gguf out.gguf --part next

@@ -19,7 +19,7 @@ int part_list_find(part_list *list, const gufo_plan *plan, unsigned states, cons
     const uint64_t count = gufo_plan_part_count(plan);
     gufo_part_info info;
 
-    *list = (part_list){.plan = plan, .numbers = calloc(count + 1, sizeof *list->numbers)};
+    *list = (part_list){.plan = plan, .numbers = calloc((size_t)count + 1, sizeof *list->numbers)};
     if (list->numbers == NULL)
         return report_memory(NULL);
     for (uint64_t i = 0; gufo_plan_part_at(plan, i, &info); i++)
@@ -103,7 +103,7 @@ static bool make_range(const void *context, uint64_t index, void *record)
     const part_row *part = context;
     range_row *row = record;
     gufo_plan_output output = {0};
-    bool found = gufo_plan_range_at(part->plan, part->part, index, &row->range);
+    bool found = gufo_plan_range_at(part->plan, part->part, (size_t)index, &row->range);
 
     if (found && gufo_plan_output_at(part->plan, row->range.output, &output))
         row->file = output.name;
