@@ -156,7 +156,12 @@ static gufo_status take_end(gufo_plan *plan, const plan_line *line, gufo_error *
     return GUFO_OK;
 }
 
+/* Those of which a plan has many come first. */
 static const line_kind kinds[] = {
+    {"range", "nnn", take_range, NULL, false},
+    {"part", "nnnn", take_part, NULL, false},
+    {"tensor", "tt", take_item, "the type of tensor", true},
+    {"rows", "tt", take_item, "the source of tensor", true},
     {"plan", "n", take_first, NULL, false},
     {"version", "tt", take_item, "the version of gufo", true},
     {"machine", "tt", take_item, "the order of bytes on the machine", true},
@@ -167,8 +172,6 @@ static const line_kind kinds[] = {
     {"output-size", "tt", take_item, "the size of output", true},
     {"key", "tt", take_item, "the value of key", true},
     {"header", "tt", take_item, "the header of output", true},
-    {"tensor", "tt", take_item, "the type of tensor", true},
-    {"rows", "tt", take_item, "the source of tensor", true},
     {"options", "tt", take_item, "an option", true},
     {"argument", "t", take_argument, NULL, false},
     {"folder", "t", take_folder, NULL, false},
@@ -178,8 +181,6 @@ static const line_kind kinds[] = {
     {"units", "n", take_number, NULL, false},
     {"align", "n", take_number, NULL, false},
     {"cost", "n", take_number, NULL, false},
-    {"part", "nnnn", take_part, NULL, false},
-    {"range", "nnn", take_range, NULL, false},
     {"end", "t", take_end, NULL, false},
 };
 
@@ -194,9 +195,11 @@ static const line_kind *kind_of(const char *name)
 /* Puts the bytes that codes name in the place of a field, which ends with a NUL then; false for a code that is none. */
 static bool decode_field(char *field, size_t len)
 {
-    char *to = field;
+    const char *code = memchr(field, '\\', len);
+    size_t at = code != NULL ? (size_t)(code - field) : len;
+    char *to = field + at;
 
-    for (size_t at = 0; at < len; at++) {
+    for (; at < len; at++) {
         uint64_t byte;
 
         if (field[at] != '\\') {
@@ -216,22 +219,21 @@ static bool decode_field(char *field, size_t len)
 /* Cuts a line into its fields: the kind is the first. */
 static bool cut_line(char *line, size_t len, plan_line *out, size_t *count)
 {
-    char *fields[MOST_FIELDS + 1];
-    size_t n = 0, begin = 0;
+    char *const end = line + len;
+    size_t n = 0;
 
-    for (size_t at = 0; at <= len; at++) {
-        if (at < len && line[at] != '\t')
-            continue;
-        if (n > MOST_FIELDS || memchr(line + begin, '\0', at - begin) != NULL)
+    *out = (plan_line){.kind = line};
+    if (memchr(line, '\0', len) != NULL)
+        return false;
+    for (char *field = line, *after; field <= end; field = after + 1, n++) {
+        after = memchr(field, '\t', (size_t)(end - field));
+        if (after == NULL)
+            after = end;
+        if (n > MOST_FIELDS || !decode_field(field, (size_t)(after - field)))
             return false;
-        fields[n] = line + begin;
-        if (!decode_field(fields[n++], at - begin))
-            return false;
-        begin = at + 1;
+        if (n > 0)
+            out->fields[n - 1] = field;
     }
-    *out = (plan_line){.kind = fields[0]};
-    for (size_t i = 1; i < n; i++)
-        out->fields[i - 1] = fields[i];
     *count = n - 1;
     return true;
 }
