@@ -124,8 +124,7 @@ make_numbers() {
     [ ! -e out.gguf.parts ]
     run -0 gufo progress out.gguf
     has 'it is complete'
-    for command in commit 'commit --wait' parts progress; do
-        # shellcheck disable=SC2086
+    for command in commit parts progress; do
         run -3 gufo $command none.gguf
         same 'gufo: none.gguf: neither the output nor its plan, none.gguf.parts/plan, is there'
     done
@@ -147,8 +146,10 @@ make_numbers() {
     make_numbers in.gguf
     gufo quantize -q in.gguf plain.gguf Q8_0
     gufo quantize -q in.gguf out.gguf Q8_0 --part 0/2 --part-align 4K
-    run -4 timeout --preserve-status -s TERM 0.4 "$GUFO" commit --wait out.gguf
-    has 'gufo: out.gguf: interrupted; the same command continues'
+    for out in out.gguf none.gguf; do
+        run -4 timeout --preserve-status -s TERM 0.4 "$GUFO" commit --wait $out
+        has "gufo: $out: interrupted; the same command continues"
+    done
     gufo quantize -q in.gguf out.gguf Q8_0 --part 1/2
     cp in.gguf out.gguf
     run -2 gufo commit out.gguf
@@ -239,7 +240,7 @@ make_numbers() {
         gufo quantize -q in.gguf out.gguf IQ4_XS --threads 1 --part next --part-align 4K &
         workers+=($!)
     done
-    gufo commit -q --wait out.gguf 2>/dev/null || { sleep 0.5 && gufo commit -q --wait out.gguf; }
+    gufo commit -q --wait out.gguf
     for worker in "${workers[@]}"; do
         wait "$worker" || [ "$?" = 2 ] # after the commit the output exists
     done

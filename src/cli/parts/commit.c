@@ -19,7 +19,9 @@ typedef struct commit_options {
 } commit_options;
 
 static const command_option commit_table[] = {
-    {"wait", NULL, "Wait until all parts are complete, or one has failed and nobody works on it",
+    {"wait", NULL,
+     "Wait for the first worker, and until all parts are complete, or one has failed and nobody "
+     "works on it",
      OPTION_FLAG(commit_options, wait)},
     {0},
 };
@@ -50,6 +52,11 @@ static int report_missing(const char *out, const gufo_plan *plan, bool json)
                            : code;
 }
 
+static int report_interrupted(const char *out)
+{
+    return report_as(CODE_INTERRUPTED, out, "interrupted; the same command continues");
+}
+
 /* Waits for them if asked.  *gone: another commit was quicker. */
 static int wait_for_parts(const commit_options *o, const char *out, gufo_plan *plan, bool *gone)
 {
@@ -63,7 +70,7 @@ static int wait_for_parts(const commit_options *o, const char *out, gufo_plan *p
         if (!o->wait || sums.states[GUFO_PART_FAILED] > 0)
             return report_missing(out, plan, o->base.shared->json);
         if (!plan_wait(1))
-            return report_as(CODE_INTERRUPTED, out, "interrupted; the same command continues");
+            return report_interrupted(out);
         code = plan_look(plan, out, gone);
     }
     return code;
@@ -144,15 +151,28 @@ static int commit_plan(const commit_options *o, const char *out, const gufo_plan
     return code;
 }
 
+/* Who waits may be started before the first worker. */
+static int wait_for_plan(const commit_options *o, const char *out)
+{
+    while (o->wait && !plan_is_begun(out))
+        if (!plan_wait(1))
+            return report_interrupted(out);
+    return CODE_OK;
+}
+
 static int commit(void *context)
 {
     const commit_options *o = context;
     const char *out = o->base.shared->args[0];
-    gufo_plan *plan;
-    int code = plan_open(out, &plan);
-    bool gone = plan == NULL;
+    gufo_plan *plan = NULL;
+    int code;
+    bool gone;
 
     signals_defer();
+    code = wait_for_plan(o, out);
+    if (code == CODE_OK)
+        code = plan_open(out, &plan);
+    gone = plan == NULL;
     if (code == CODE_OK && plan != NULL)
         code = wait_for_parts(o, out, plan, &gone);
     if (code == CODE_OK && !gone)

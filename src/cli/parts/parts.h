@@ -14,6 +14,8 @@
 /* Opens the plan of an output, and looks at its parts.  *plan is NULL, with CODE_OK, if the output exists without a plan:
  * it is complete.  Returns the exit code. */
 int plan_open(const char *out, gufo_plan **plan);
+/* Whether there is anything to open: a plan, or the output. */
+bool plan_is_begun(const char *out);
 /* Looks at the parts again.  *gone: the plan is not there any more, but the output is. */
 int plan_look(gufo_plan *plan, const char *out, bool *gone);
 

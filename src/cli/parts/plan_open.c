@@ -27,6 +27,16 @@ static bool is_there(const char *out)
     return found;
 }
 
+bool plan_is_begun(const char *out)
+{
+    gufo_error error;
+    gufo_plan *plan = gufo_plan_open(out, &error);
+    bool begun = plan != NULL || error.code != GUFO_E_NOT_FOUND || is_there(out);
+
+    gufo_plan_free(plan);
+    return begun;
+}
+
 int plan_open(const char *out, gufo_plan **plan)
 {
     gufo_error error;
