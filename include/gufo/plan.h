@@ -14,10 +14,10 @@
  *     out.gguf.parts/P.log   of part P: what is done, and what was measured of each unit
  *     out.gguf.part          the output, or one such file for each, of its full size and sparse
  *
- * A worker writes the bytes of its parts alone: whole blocks of plan_options.align bytes, so that two machines
- * never write to one block.  The identity holds what decides about a byte and no path, time, thread or memory;
- * a worker whose job differs is refused (GUFO_E_ARGUMENT, and the error names the item with both values).
- * Nothing waits for others: a part that nobody finishes can be done again by any worker, also by two at once. */
+ * A worker writes only the bytes of its parts: whole blocks of gufo_plan_options.align bytes, so that two machines
+ * never write to one block.  The identity has what decides about a byte: not paths, times, threads or memory.  A
+ * worker whose job differs is refused (GUFO_E_ARGUMENT, and the error names the item with both values).
+ * No part waits for another: one that nobody finishes can be made again by any worker, also by two at once. */
 #ifndef GUFO_PLAN_H
 #define GUFO_PLAN_H
 
@@ -34,8 +34,8 @@ typedef struct gufo_part {
     /* Worker `worker` of `workers`, from 0: an equal share, parts p of C with p * workers / C = worker.  Any number of
      * workers can go on with what any other number has begun; {p, C} is part p alone. */
     uint64_t worker, workers;
-    /* Or one part after the other, until none is left that nobody works on, or works on no more (its log has not
-     * changed for 120 seconds).  `workers` is then how many there may be, or 0. */
+    /* Or one part after the other: first those that nobody has begun, then those whose worker has stopped or failed,
+     * or been silent for 120 seconds.  `workers` is then how many there may be, or 0. */
     bool next;
     uint64_t reserved[4]; /* must be zero */
 } gufo_part;
@@ -48,7 +48,7 @@ typedef struct gufo_plan_note {
 
 /* What the first worker writes into the plan beside the job. */
 typedef struct gufo_plan_options {
-    /* A power of two from 4096; 0: 1 MiB.  Of NFS it must be a multiple of the size in which clients write. */
+    /* A power of two from 4096; 0: 1 MiB.  On NFS it must be a multiple of the size in which clients write. */
     uint64_t align;
     /* The command that made the job, for gufo_plan_argument: who commits can make it again. */
     const char *const *command;
@@ -66,13 +66,14 @@ typedef struct gufo_plan_options {
 typedef struct gufo_part_result {
     uint64_t count;    /* of all parts of the plan */
     uint64_t made;     /* by this call */
-    uint64_t complete; /* of the worker's share, or with `next` of all, made by whomever */
+    uint64_t complete; /* of the worker's share, or with `next` of all, made by any worker */
     uint64_t bytes;    /* that this call has read */
     uint64_t reserved[4];
 } gufo_part_result;
 
 /* Makes parts of a job, once per job.  `outputs` as for gufo_job_run: path, also_read, more_paths; of its flags
- * GUFO_JOB_REPLACE alone.  `options` and `result` may be NULL, `run` too.  What it has done stays, whatever happens.
+ * only GUFO_JOB_REPLACE.  `options`, `run` and `result` may be NULL.  What it has done stays, whatever happens.  If
+ * another process commits meanwhile, all parts are complete.
  *   GUFO_E_ARGUMENT   the plan is of another job; data that the caller gives (gufo_job_open); an output that is an input;
  *                     what is beside the output belongs to another user; a job that looks at all its numbers before it
  *                     writes them
@@ -87,17 +88,23 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_plan_run(gufo_job *job, const gufo_job_o
 
 /* Gives all files their names when all parts are complete: compares the job with the plan, adds what was measured in the
  * order of units, so that the job says of itself what it says after gufo_job_run, checks the inputs again, syncs and
- * renames.  *missing is the number of parts that are not complete: then, and after a failure, nothing has its name.
- * After an interrupted commit it does the rest.  The plan stays until gufo_plan_clean. */
+ * renames.  *missing is the number of parts that are not complete: while there are any, nothing is renamed.  After a
+ * failure or an interruption another call does the rest.  The plan stays until gufo_plan_clean.
+ *   GUFO_E_NOT_FOUND  PATH.parts has no plan; or another process has committed meanwhile
+ *   GUFO_E_ARGUMENT   the plan is of another job
+ *   GUFO_E_EXISTS     an output, or what an interrupted run of gufo_job_run left, exists and may not be replaced
+ *   GUFO_E_MALFORMED  a log lacks results, or was damaged
+ *   and those of gufo_job_run.  Thread safety: as a job; of several commits at once one does the work. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_plan_commit(gufo_job *job, const gufo_job_options *outputs,
                                                     const gufo_run *run, uint64_t *missing,
                                                     gufo_error *error);
-/* Removes PATH.parts after a commit.  *done says whether it was there, of a commit that is complete: another one is left
- * as it is. */
+/* Removes PATH.parts if its commit is complete, and says so in *done; other plans stay.  Without PATH.parts it does
+ * nothing. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_plan_clean(const char *path, bool *done, gufo_error *error);
 
 /* ==== Plans ====================================================================================== */
 
+/* A plan does not change, but for gufo_plan_look: any number of threads may use one otherwise. */
 typedef struct gufo_plan gufo_plan;
 
 /* The plan of a job that has not run, for `workers` workers; writes nothing.  `options` may be NULL. */
@@ -138,7 +145,7 @@ typedef struct gufo_plan_output {
 GUFO_API bool gufo_plan_output_at(const gufo_plan *plan, size_t index, gufo_plan_output *out);
 
 typedef enum gufo_part_state {
-    GUFO_PART_WAITING = 0,  /* nobody has begun it */
+    GUFO_PART_WAITING = 0,  /* nobody has begun it, or its worker was stopped */
     GUFO_PART_RUNNING = 1,  /* its log has changed within 120 seconds */
     GUFO_PART_SILENT = 2,   /* it has not: its worker is gone, or cannot write */
     GUFO_PART_FAILED = 3,   /* its worker says why */

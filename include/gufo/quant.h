@@ -406,7 +406,7 @@ typedef struct gufo_quantize_options {
      * other types. */
     const gufo_quantize_adapter *adapters;
     size_t adapter_count;
-    /* What quantize.imatrix.file says in place of importance_path; "": there is no such key.  NULL: that path. */
+    /* What quantize.imatrix.file says in place of importance_path; "": the key is left out.  NULL: that path. */
     const char *importance_name;
     uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_options;

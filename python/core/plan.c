@@ -46,7 +46,7 @@ static PyObject *outputs_of(const gufo_plan *plan)
     return list;
 }
 
-/* What made the plan, as the shell was told. */
+/* The command line of the first worker. */
 static PyObject *command_of(const gufo_plan *plan)
 {
     PyObject *list = PyList_New(0);

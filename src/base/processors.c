@@ -62,7 +62,7 @@ static void read_in(const char *folder, const char *name, char *text, size_t siz
         read_start(path, text, size);
 }
 
-/* By a quota of processor time for each period; "max" and "-1", which are no counts, limit nothing. */
+/* By a quota of processor time for each period; "max" and "-1" are not counts and limit nothing. */
 static void lower(unsigned *most, gufo_str quota, gufo_str period)
 {
     uint64_t time, each, count;
@@ -117,7 +117,7 @@ static bool limits_time(const char *hierarchy)
     return *hierarchy == '\0';
 }
 
-/* NUMBER:CONTROLLERS:GROUP, of which the group begins with a slash. */
+/* NUMBER:CONTROLLERS:GROUP; the group begins with a slash. */
 static void lower_by_line(unsigned *most, const char *root, char *line)
 {
     char *hierarchy = strchr(line, ':');

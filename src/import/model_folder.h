@@ -46,7 +46,7 @@ void folder_name_read(const source_folder *folder, folder_name *out);
 /* The name as a text: "NAME", of a repository "https://huggingface.co/ORGANIZATION/NAME", or "". */
 enum { FOLDER_NAME_ROOM = NAME_MAX + sizeof HUB_ADDRESS };
 void folder_name_write(const folder_name *name, char out[FOLDER_NAME_ROOM]);
-/* And back; false: no folder is called so. */
+/* And back; false if that is not the name of a folder. */
 bool folder_name_parse(gufo_str text, folder_name *out);
 /* Calls a folder as the caller does; NULL: as it was.  Its name, as a text, is in `own`, which outlives it. */
 void folder_name_settle(source_folder *folder, const char *called, char own[FOLDER_NAME_ROOM]);

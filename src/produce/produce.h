@@ -20,6 +20,7 @@
  *     units/   make.c       a unit that is made: read, decoded, changed, encoded, measured; columns that
  *                           become rows, a band at a time
  *              move.c       a unit whose bytes do not change
+ *              part.c       the units that a part has of a piece
  *              sample.c     chosen rows of pieces, made and measured without a run
  *              work.c       threads with their memory; small tables beside pieces: scales, factors, orders
  *              units.c      all units in a row

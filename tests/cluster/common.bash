@@ -70,7 +70,7 @@ begin_recipe() {
     "$GUFO" quantize model.gguf expected.gguf Q4_K_M >/dev/null
 }
 
-# make_weights OUT: a model of 24 MB, of which 6 MB are left: parts begin at whole MiB.  Its numbers are random and finite.
+# make_weights OUT: a model of 24 MB, 6 MB as Q4_K_M, which is several parts of 1 MiB.  Its numbers are random and finite.
 make_weights() {
     local tensors=() i
     for i in 0 1 2; do

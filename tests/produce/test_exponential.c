@@ -8,7 +8,7 @@
  * A program of its own:
  *
  *     test_produce_exponential                 every 4099th input, and those whose results are next to a middle
- *     test_produce_exponential --all [K/N]     all inputs, of which K of N parts; takes minutes
+ *     test_produce_exponential --all [K/N]     all inputs, or part K of N of them; takes minutes
  *     test_produce_exponential --write         prints exponential.tsv; takes minutes
  *
  * It needs no test library, so that it can be linked with any C library. */

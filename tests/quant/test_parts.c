@@ -332,6 +332,48 @@ static void test_results_are_lost(void **state)
     shared_work_end(&p);
 }
 
+typedef struct quick_commit {
+    shared_work *work;
+    bool done;
+} quick_commit;
+
+/* Before the part of one worker is made, another one makes all of them and commits. */
+static void commit_first(void *context, uint64_t part, uint64_t count)
+{
+    quick_commit *c = context;
+    gufo_error error = no_error();
+    uint64_t missing;
+
+    (void)part, (void)count;
+    c->work->plan_options = NULL;
+    shared_run_well(c->work, 0, 1, "all");
+    check_ok(shared_commit(c->work, &missing, &error), &error, "commit");
+    check_ok(gufo_plan_clean(c->work->out[0].text, &c->done, &error), &error, "clean");
+}
+
+/* A worker that is late succeeds, and leaves nothing. */
+static void test_committed_meanwhile(void **state)
+{
+    static const gufo_part parts[] = {{.next = true}, {.worker = 1, .workers = 2}};
+    shared_work p = work_new(several, 1);
+    quick_commit c = {.work = &p};
+    const gufo_plan_options options = {.align = 4096, .on_part = commit_first, .part_context = &c};
+    gufo_part_result result;
+    gufo_error error = no_error();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        p.plan_options = &options;
+        check_ok(shared_run(&p, &parts[i], NULL, &result, &error), &error, "late");
+        check(c.done && result.made == 0 && result.complete > 0, "%" PRIu64 " of %" PRIu64 " made",
+              result.made, result.count);
+        check(result.complete == result.count || i > 0, "%" PRIu64 " complete", result.complete);
+        check(!file_exists(p.parts.text), "a late worker has left its log");
+        check(unlink(p.out[0].text) == 0, "unlink");
+    }
+    shared_work_end(&p);
+}
+
 /* A run of the whole job that was interrupted leaves .part files of its own. */
 static void test_run_in_between(void **state)
 {
@@ -551,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_run_in_between),
         cmocka_unit_test(test_worker_comes_late),
         cmocka_unit_test(test_output_is_a_link),
+        cmocka_unit_test(test_committed_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -367,7 +367,7 @@ class PartResult:
     """
 
     #: Parts of the plan, those that this worker has made, and those of its share (or of all, with "next") that are
-    #: complete, made by whomever.
+    #: complete, made by any worker.
     count: int
     made: int
     complete: int

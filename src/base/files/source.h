@@ -62,7 +62,7 @@ gufo_status source_read_fd(int fd, uint64_t offset, void *buffer, size_t size, s
  * is shorter than that: size is known then and below upto. */
 gufo_status source_need(source *source, uint64_t upto, gufo_error *error);
 
-/* Whether it is no file but bytes in memory, all of them. */
+/* Whether all its bytes are in memory, and it is neither a file nor fetched. */
 static inline bool source_in_memory(const source *s)
 {
     return s->fetch == NULL && s->mapping == NULL && s->fd < 0;

@@ -123,7 +123,7 @@ static int run_command(const commit_options *o, const char *path, const gufo_pla
     shared.words = list_words(plan, &shared.word_count);
     if (shared.words == NULL)
         return report_memory(NULL);
-    /* On a machine where there is no such folder, all paths have to be whole ones. */
+    /* Where the folder does not exist, all paths have to be absolute. */
     if (folder != NULL && path_is_folder(folder) && chdir(folder) != 0)
         code = report_system(folder, errno);
     else
@@ -197,7 +197,7 @@ const command_line command_commit = {
            "named.  If OUT is "
            "there and OUT.parts is not, nothing is left to do, and the status is 0.",
     .examples = {{"gufo commit model-q4_k_m.gguf", "Names the file that workers have made."},
-                 {"gufo commit --wait model-q4_k_m.gguf", "Waits for them before."}},
+                 {"gufo commit --wait model-q4_k_m.gguf", "Waits for the workers first."}},
     COMMAND_OPTIONS(commit_table, commit_options),
     .run = commit,
 };

@@ -86,7 +86,7 @@ void quantize_release(void *options);
 int quantize_read_arguments(quantize_options *options);
 int quantize_take_arguments(quantize_options *options, const char *out, const char *types);
 int quantize_name_outputs(quantize_options *options, const gufo_model *input);
-/* Whether a report that exists is no reason to stop: an interrupted commit may have written it. */
+/* Whether a report may exist: an interrupted commit may have written it. */
 bool quantize_may_exist(const quantize_options *options);
 
 /* ---- quantize_values.c: each returns the exit code ------------------------------------------ */

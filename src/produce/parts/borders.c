@@ -197,7 +197,7 @@ static uint64_t border_at(const cutting *c, uint64_t goal)
     return distance(near->cost, goal) <= c->share / 4 ? near->unit : unit_at(c, goal);
 }
 
-/* No part is without a unit. */
+/* At least one unit begins between two borders, though the bytes of a small one may round away. */
 static void set_borders(const cutting *c, job_cut *cut)
 {
     const gufo_job *job = c->job;

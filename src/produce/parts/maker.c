@@ -5,8 +5,8 @@
  *     OUT.part ...     fresh, of their full sizes
  *     plan             linked from another name when all that it speaks of is there
  *
- * A maker that is gone is replaced when nothing has come of it for long: whoever renames `maker` away is the next one.
- * Should the old one come back, it sees that `maker` is not its own any more, and touches nothing. */
+ * A maker that has been silent for 120 seconds is replaced: a worker renames `maker` away, and then any worker can make it
+ * again.  If the old one comes back, it sees that `maker` is not its own any more, and removes nothing. */
 #include "produce/parts/plan.h"
 
 #include <errno.h>

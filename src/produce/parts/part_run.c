@@ -5,9 +5,10 @@
  * What a log says is true, so a part goes on behind what all of its logs together say. */
 #include "produce/parts/plan.h"
 
-#include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "base/memory.h"
 
 typedef struct part_worker {
@@ -21,6 +22,7 @@ typedef struct part_worker {
     job_cut cut;
     work work;
     gufo_part_result *result;
+    bool committed; /* by another process, meanwhile */
 } part_worker;
 
 /* ---- one part ------------------------------------------------------------------------------- */
@@ -128,6 +130,37 @@ static gufo_status make_found(part_making *m, uint64_t from, gufo_error *error)
     return status;
 }
 
+/* Whether another process has committed and cleaned up: the output has its name, and the plan is gone. */
+static bool is_committed(const part_worker *w)
+{
+    size_t size = gufo_job_output_path(w->job, w->outputs->path, 0, NULL, 0) + 1;
+    char *path = mem_alloc(&w->job->allocator, size);
+    gufo_error reason;
+    struct stat info;
+    gufo_plan *plan;
+    bool named = false;
+
+    if (path != NULL) {
+        (void)gufo_job_output_path(w->job, w->outputs->path, 0, path, size);
+        named = stat(path, &info) == 0;
+        mem_free(&w->job->allocator, path);
+    }
+    if (!named)
+        return false;
+    plan = gufo_plan_open(w->outputs->path, &reason);
+    gufo_plan_free(plan);
+    return plan == NULL && reason.code == GUFO_E_NOT_FOUND;
+}
+
+/* A part that was begun after the commit cannot be made; its log would keep the folder. */
+static gufo_status end_after_commit(part_worker *w, const part_log *log)
+{
+    (void)disk_unlink(log->path);
+    (void)disk_remove_folder(w->folder);
+    w->committed = true;
+    return GUFO_OK;
+}
+
 /* Units of a part from `from` on.  *taken: another worker has begun this attempt; nothing is done. */
 static gufo_status make_part(part_worker *w, uint64_t number, uint64_t from, unsigned attempt,
                              bool *taken, gufo_error *error)
@@ -143,6 +176,8 @@ static gufo_status make_part(part_worker *w, uint64_t number, uint64_t from, uns
         w->result->made += status == GUFO_OK;
         part_free(&w->job->allocator, &m.part);
     }
+    if (status != GUFO_OK && status != GUFO_E_STOPPED && m.log.path != NULL && is_committed(w))
+        status = end_after_commit(w, &m.log);
     log_close(&m.log);
     return status;
 }
@@ -166,7 +201,8 @@ static gufo_status make_own(part_worker *w, uint64_t number, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     for (unsigned attempt = found.attempts + 1;
-         found.state != GUFO_PART_COMPLETE && status == GUFO_OK && taken; attempt++)
+         found.state != GUFO_PART_COMPLETE && status == GUFO_OK && taken && !w->committed;
+         attempt++)
         status = make_part(w, number, from, attempt, &taken, error);
     w->result->complete += status == GUFO_OK;
     return status;
@@ -203,9 +239,9 @@ static gufo_status make_next(part_worker *w, gufo_error *error)
     uint64_t from;
     bool taken;
 
-    for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK; p++)
+    for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK && !w->committed; p++)
         status = make_part(w, p, w->plan->parts[p].first_unit, 1, &taken, error);
-    for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK; p++) {
+    for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK && !w->committed; p++) {
         status = look(w, p, &from, &found, error);
         if (status == GUFO_OK && is_left(w, &found))
             status = make_part(w, p, from, found.attempts + 1, &taken, error);
@@ -213,6 +249,8 @@ static gufo_status make_next(part_worker *w, gufo_error *error)
             status = look(w, p, &from, &found, error);
         w->result->complete += status == GUFO_OK && found.state == GUFO_PART_COMPLETE;
     }
+    if (w->committed)
+        w->result->complete = w->plan->part_count;
     return status;
 }
 

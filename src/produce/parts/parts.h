@@ -32,8 +32,8 @@ typedef struct job_cut {
 } job_cut;
 
 /* Cuts a job, whose pieces are there (job_add_counted), into parts that cost the same: 64 or more, and a multiple of
- * `workers`, but not more than there are units, or blocks of `align` bytes.  GUFO_E_ARGUMENT without workers, for an
- * alignment that is none, and for a plan that does not go forward in its targets. */
+ * `workers`, but not more than there are units, or blocks of `align` bytes.  GUFO_E_ARGUMENT for 0 workers, a
+ * wrong alignment, or pieces that do not follow each other in a target. */
 gufo_status cut_job(const gufo_job *job, uint64_t workers, uint64_t align, job_cut *out,
                     gufo_error *error);
 void cut_free(const gufo_allocator *allocator, job_cut *cut);
@@ -44,8 +44,8 @@ bool cut_fits(const gufo_job *job, const job_cut *cut);
 gufo_status part_find(const gufo_job *job, const job_cut *cut, uint64_t number, job_part *out,
                       gufo_error *error);
 /* Makes the units from `from` on that a part has, in their order, for targets that were found for it
- * (targets_find_part): opens, writes, syncs and closes only those that it touches.  What w->note was told of is on disk
- * after targets_sync, and everything is when this returns.  Progress is that of the part. */
+ * (targets_find_part): opens, writes, syncs and closes only those that it touches.  The units that w->note was called for
+ * are on disk after targets_sync, and all of them when this returns.  Progress is that of the part. */
 gufo_status spans_run_part(targets *t, struct work *w, const job_part *part, uint64_t from,
                            gufo_error *error);
 void part_free(const gufo_allocator *allocator, job_part *part);

@@ -192,7 +192,7 @@ static const line_kind *kind_of(const char *name)
     return NULL;
 }
 
-/* Puts the bytes that codes name in the place of a field, which ends with a NUL then; false for a code that is none. */
+/* Replaces the codes of a field by their bytes, and terminates it; false if one is wrong. */
 static bool decode_field(char *field, size_t len)
 {
     const char *code = memchr(field, '\\', len);

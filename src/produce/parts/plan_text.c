@@ -250,7 +250,7 @@ static gufo_status put_pieces(plan_writer *w, const gufo_job *job, gufo_error *e
     return status;
 }
 
-/* What says most comes first: it is what a worker with another plan is told. */
+/* A worker with another plan is refused for the first item that differs, so those that say most come first. */
 static gufo_status put_identity(plan_writer *w, const gufo_job *job, gufo_error *error)
 {
     static const char *const efforts[] = {"reference", "high"};

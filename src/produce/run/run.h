@@ -57,7 +57,7 @@ static inline bool targets_reserves(const targets *t)
 gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
                          gufo_error *error);
 /* Finds those that a part touches, whose .part files exist and have their sizes: they are opened as they are, and
- * closed without a name.  Whoever made these files has compared them with the inputs. */
+ * closed without a name.  The maker of these files has compared them with the inputs. */
 gufo_status targets_find_part(targets *t, gufo_job *job, const gufo_job_options *options,
                               const struct job_part *part, gufo_error *error);
 /* GUFO_E_EXISTS for one that may not be replaced. */

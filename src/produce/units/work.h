@@ -248,7 +248,7 @@ typedef struct work {
     gufo_status (*take)(void *context, uint64_t index, const void *result, gufo_error *error);
     void *take_context;
     uint64_t done, total; /* bytes that were read, and that are to be read */
-    /* Told of each unit that is done, in order, with what was measured of it; may be NULL. */
+    /* Called for each unit that is done, in order, with what was measured of it; may be NULL. */
     gufo_status (*note)(void *context, uint64_t unit, uint64_t piece, const void *result,
                         gufo_error *error);
     void *note_context;
