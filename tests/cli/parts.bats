@@ -331,6 +331,10 @@ make_numbers() {
         run gufo -j $command --dry-run --part next
         files in.gguf
     done
+    gufo quantize -q in.gguf out.gguf Q8_0 --part 0/2
+    run -0 gufo quantize --dry-run in.gguf out.gguf Q8_0 --part 0/2
+    run -2 gufo quantize --dry-run in.gguf out.gguf Q4_0 --part 0/2
+    has 'the work differs from the plan: the value of key "general.file_type"'
 }
 
 @test "parts: --part auto reads what engines say" {

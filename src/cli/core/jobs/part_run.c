@@ -281,11 +281,19 @@ static gufo_plan *find_plan(const job_run *how, gufo_job *job, gufo_error *error
     const part_option *part = &how->input->part;
     const gufo_plan_options options = {.align = part->align};
     const uint64_t workers = part->share.workers > 0 ? part->share.workers : 1;
-    gufo_plan *plan = gufo_plan_open(how->files.path, error);
+    gufo_plan *here = gufo_plan_of_job(job, &how->files, workers, &options, error), *plan;
 
-    if (plan != NULL || error->code != GUFO_E_NOT_FOUND)
-        return plan;
-    return gufo_plan_of_job(job, &how->files, workers, &options, error);
+    if (here == NULL)
+        return NULL;
+    plan = gufo_plan_open(how->files.path, error);
+    if (plan == NULL && error->code == GUFO_E_NOT_FOUND)
+        return here;
+    if (plan != NULL && gufo_plan_compare(plan, here, error) != GUFO_OK) {
+        gufo_plan_free(plan);
+        plan = NULL;
+    }
+    gufo_plan_free(here);
+    return plan;
 }
 
 job_end part_show(job_run *how, gufo_job *job, gufo_error *error)
@@ -294,7 +302,7 @@ job_end part_show(job_run *how, gufo_job *job, gufo_error *error)
     part_list list;
 
     if (plan == NULL)
-        return JOB_FAILED;
+        return end_part(how, error->code, error);
     how->code = part_list_find(&list, plan, PART_ALL_STATES, &how->input->part.share);
     if (how->code == CODE_OK && how->input->shared->json) {
         json_writer j = json_begin_document(how->files.path);
