@@ -71,6 +71,9 @@ typedef struct gufo_part_result {
     uint64_t reserved[4];
 } gufo_part_result;
 
+/* Whether part `part` of `count` is one of a share; with `next` all are. */
+GUFO_API bool gufo_part_has(const gufo_part *share, uint64_t part, uint64_t count);
+
 /* Makes parts of a job, once per job.  `outputs` as for gufo_job_run: path, also_read, more_paths; of its flags
  * only GUFO_JOB_REPLACE.  `options`, `run` and `result` may be NULL.  What it has done stays, whatever happens.  If
  * another process commits meanwhile, all parts are complete.

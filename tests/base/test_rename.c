@@ -291,8 +291,7 @@ static bool is_somewhere(const folder *f, const char *content)
     return found;
 }
 
-/* The same command finishes what was interrupted.  A disk that is rebuilt has no second names, but
- * files with the same content. */
+/* The same command finishes what was interrupted, and leaves nothing that was put aside. */
 static void run_again(const loss *l, const char *label)
 {
     case_of_names c = {.f = l->rebuilt};

@@ -189,6 +189,14 @@ static void sync_folder(const renaming *r)
     (void)folder_sync(r->list[0].move->to, &ignored, NULL);
 }
 
+/* Whether an interrupted command, which has given the file its new name already, has put another one aside. */
+static bool was_aside(const moved *m)
+{
+    struct stat info;
+
+    return m->kind == NAME_SECOND && lstat(m->aside, &info) == 0;
+}
+
 static gufo_status put_aside(renaming *r, gufo_error *error)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -197,7 +205,7 @@ static gufo_status put_aside(renaming *r, gufo_error *error)
         r->failed = i;
         if (m->kind == NAME_OTHER && disk_rename(m->move->to, m->aside) != 0)
             return fail_io(error, errno, "cannot move the old file aside");
-        m->is_aside = m->kind == NAME_OTHER || r->files[i].old != NULL;
+        m->is_aside = m->kind == NAME_OTHER || r->files[i].old != NULL || was_aside(m);
         if (i == 0)
             sync_folder(r);
     }

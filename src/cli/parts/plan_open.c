@@ -6,25 +6,41 @@
 #include "cli/core/values/number.h"
 #include "cli/core/values/str.h"
 
-#include <glob.h>
+#include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-/* Whether the output is there: a file, a folder, or the shards that begin with its name. */
+/* Whether a folder has the first one of shards whose names begin so, or, without a name, anything at all. */
+static bool folder_has(const char *folder, const char *name, size_t len)
+{
+    DIR *listing = opendir(folder);
+    const struct dirent *entry;
+    uint32_t number, count;
+    bool found = false;
+    size_t prefix;
+
+    while (listing != NULL && !found && (entry = readdir(listing)) != NULL)
+        found = name == NULL
+                    ? strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0
+                    : gufo_shard_path_parse(entry->d_name, &prefix, &number, &count) &&
+                          number == 1 && prefix == len && memcmp(entry->d_name, name, len) == 0;
+    if (listing != NULL)
+        (void)closedir(listing);
+    return found;
+}
+
+/* Whether the output is there: a file, a folder of files, or the shards that begin with its name. */
 static bool is_there(const char *out)
 {
-    const gufo_str name = gufo_str_of(out);
-    const size_t prefix = name.len - (ends_with(name, ".gguf") ? strlen(".gguf") : 0);
-    char *pattern = path_format("%.*s-00001-of-[0-9][0-9][0-9][0-9][0-9].gguf", (int)prefix, out);
-    bool found = path_exists(out);
-    glob_t shards;
+    const char *name = path_name(out);
+    const size_t suffix = ends_with(gufo_str_of(name), ".gguf") ? strlen(".gguf") : 0;
+    char folder[PATH_MAX];
 
-    if (!found && pattern != NULL && glob(pattern, GLOB_NOSORT, NULL, &shards) == 0) {
-        found = true;
-        globfree(&shards);
-    }
-    free(pattern);
-    return found;
+    if (path_is_folder(out))
+        return folder_has(out, NULL, 0);
+    return path_exists(out) ||
+           (path_folder(out, folder) && folder_has(folder, name, strlen(name) - suffix));
 }
 
 bool plan_is_begun(const char *out)

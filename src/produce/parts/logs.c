@@ -388,7 +388,7 @@ static gufo_status read_log(reading *r, gufo_error *error)
     if (is_later(&info.st_mtim, &r->out->changed))
         r->out->changed = info.st_mtim;
     r->out->state = GUFO_PART_RUNNING;
-    r->out->reason[0] = '\0';
+    r->out->reason[0] = r->out->worker[0] = '\0';
     return read_records(r, error);
 }
 

@@ -208,14 +208,20 @@ static gufo_status make_own(part_worker *w, uint64_t number, gufo_error *error)
     return status;
 }
 
+bool gufo_part_has(const gufo_part *share, uint64_t part, uint64_t count)
+{
+    /* part * workers / count, which overflows */
+    const uint64_t whole = share->workers / count, rest = share->workers % count;
+
+    return share->next || part * whole + part * rest / count == share->worker;
+}
+
 static gufo_status make_share(part_worker *w, const gufo_part *part, gufo_error *error)
 {
-    const uint64_t count = w->plan->part_count;
-    const uint64_t whole = part->workers / count, rest = part->workers % count;
     gufo_status status = GUFO_OK;
 
-    for (uint64_t p = 0; p < count && status == GUFO_OK; p++)
-        if (p * whole + p * rest / count == part->worker) /* p * workers / count, which overflows */
+    for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK; p++)
+        if (gufo_part_has(part, p, w->plan->part_count))
             status = make_own(w, p, error);
     return status;
 }

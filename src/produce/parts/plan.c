@@ -17,6 +17,7 @@ typedef struct plan_line {
     const char *kind;
     const char *fields[MOST_FIELDS];
     uint64_t numbers[MOST_FIELDS]; /* that they are; 0 for texts */
+    size_t place;                  /* of its number in a plan */
 } plan_line;
 
 static gufo_status fail_plan(gufo_error *error)
@@ -33,6 +34,7 @@ typedef struct line_kind {
     /* Of an item: what differs where its values do, and whether its name counts: that of a file does not. */
     const char *words;
     bool is_named;
+    size_t place; /* offset of the number that take_number takes */
 } line_kind;
 
 static gufo_status take_item(gufo_plan *plan, const plan_line *line, gufo_error *error)
@@ -93,14 +95,9 @@ static gufo_status take_output(gufo_plan *plan, const plan_line *line, gufo_erro
 
 static gufo_status take_number(gufo_plan *plan, const plan_line *line, gufo_error *error)
 {
-    uint64_t *place = *line->kind == 'a'   ? &plan->align
-                      : *line->kind == 'c' ? &plan->cost
-                      : *line->kind == 'u' ? &plan->unit_count
-                                           : &plan->result_size;
-
     if (plan->part_count > 0) /* they were compared with it */
         return fail_plan(error);
-    *place = line->numbers[0];
+    memcpy((char *)plan + line->place, &line->numbers[0], sizeof line->numbers[0]);
     return GUFO_OK;
 }
 
@@ -158,30 +155,30 @@ static gufo_status take_end(gufo_plan *plan, const plan_line *line, gufo_error *
 
 /* Those of which a plan has many come first. */
 static const line_kind kinds[] = {
-    {"range", "nnn", take_range, NULL, false},
-    {"part", "nnnn", take_part, NULL, false},
-    {"tensor", "tt", take_item, "the type of tensor", true},
-    {"rows", "tt", take_item, "the source of tensor", true},
-    {"plan", "n", take_first, NULL, false},
-    {"version", "tt", take_item, "the version of gufo", true},
-    {"machine", "tt", take_item, "the order of bytes on the machine", true},
-    {"effort", "tt", take_item, "the effort", true},
-    {"input-size", "tt", take_item, "the size of input", false},
-    {"input-header", "tt", take_item, "the header of input", false},
-    {"input-numbers", "tt", take_item, "the data of input", false},
-    {"output-size", "tt", take_item, "the size of output", true},
-    {"key", "tt", take_item, "the value of key", true},
-    {"header", "tt", take_item, "the header of output", true},
-    {"options", "tt", take_item, "an option", true},
-    {"argument", "t", take_argument, NULL, false},
-    {"folder", "t", take_folder, NULL, false},
-    {"note", "tt", take_note, NULL, false},
-    {"output", "tn", take_output, NULL, false},
-    {"results", "n", take_number, NULL, false},
-    {"units", "n", take_number, NULL, false},
-    {"align", "n", take_number, NULL, false},
-    {"cost", "n", take_number, NULL, false},
-    {"end", "t", take_end, NULL, false},
+    {"range", "nnn", take_range, NULL, false, 0},
+    {"part", "nnnn", take_part, NULL, false, 0},
+    {"tensor", "tt", take_item, "the type of tensor", true, 0},
+    {"rows", "tt", take_item, "the source of tensor", true, 0},
+    {"plan", "n", take_first, NULL, false, 0},
+    {"version", "tt", take_item, "the version of gufo", true, 0},
+    {"machine", "tt", take_item, "the order of bytes on the machine", true, 0},
+    {"effort", "tt", take_item, "the effort", true, 0},
+    {"input-size", "tt", take_item, "the size of input", false, 0},
+    {"input-header", "tt", take_item, "the header of input", false, 0},
+    {"input-numbers", "tt", take_item, "the data of input", false, 0},
+    {"output-size", "tt", take_item, "the size of output", true, 0},
+    {"key", "tt", take_item, "the value of key", true, 0},
+    {"header", "tt", take_item, "the header of output", true, 0},
+    {"options", "tt", take_item, "an option", true, 0},
+    {"argument", "t", take_argument, NULL, false, 0},
+    {"folder", "t", take_folder, NULL, false, 0},
+    {"note", "tt", take_note, NULL, false, 0},
+    {"output", "tn", take_output, NULL, false, 0},
+    {"results", "n", take_number, NULL, false, offsetof(gufo_plan, result_size)},
+    {"units", "n", take_number, NULL, false, offsetof(gufo_plan, unit_count)},
+    {"align", "n", take_number, NULL, false, offsetof(gufo_plan, align)},
+    {"cost", "n", take_number, NULL, false, offsetof(gufo_plan, cost)},
+    {"end", "t", take_end, NULL, false, 0},
 };
 
 static const line_kind *kind_of(const char *name)
@@ -253,6 +250,7 @@ static gufo_status read_line(gufo_plan *plan, char *text, size_t len, gufo_error
         if (kind->fields[i] == 'n' && !str_number(gufo_str_of(line.fields[i]), &line.numbers[i]))
             return fail_plan(error);
     line.kind = kind->kind;
+    line.place = kind->place;
     return kind->take(plan, &line, error);
 }
 
@@ -365,6 +363,14 @@ static gufo_status refuse_alone(const plan_item *item, bool in_plan, gufo_error 
                   in_plan ? "in the plan" : "here");
 }
 
+/* Of a value that is too long to be shown. */
+static bool is_hash(const char *value)
+{
+    const gufo_str text = gufo_str_of(value);
+
+    return text.len == 16 && str_span(text, 0, is_hex) == text.len;
+}
+
 static gufo_status refuse_item(const plan_item *plan, const plan_item *here, gufo_error *error)
 {
     const line_kind *kind = kind_of(plan->kind);
@@ -373,6 +379,10 @@ static gufo_status refuse_item(const plan_item *plan, const plan_item *here, guf
 
     if (!differs)
         return refuse_alone(here, false, error);
+    if (is_hash(plan->value) && is_hash(here->value))
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the work differs from the plan: %s%s%s is another one here", kind->words,
+                      *name != '\0' ? " " : "", name);
     return refuse(error, GUFO_E_ARGUMENT,
                   "the work differs from the plan: %s%s%s is %s there, and %s here", kind->words,
                   *name != '\0' ? " " : "", name, QUOTED(gufo_str_of(plan->value)),

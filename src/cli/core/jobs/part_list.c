@@ -8,12 +8,6 @@
 
 /* ---- which parts ---------------------------------------------------------------------------- */
 
-static bool is_of(const gufo_part *share, uint64_t part, uint64_t count)
-{
-    return share == NULL || share->next || share->workers == 0 ||
-           part * share->workers / count == share->worker;
-}
-
 int part_list_find(part_list *list, const gufo_plan *plan, unsigned states, const gufo_part *share)
 {
     const uint64_t count = gufo_plan_part_count(plan);
@@ -23,7 +17,8 @@ int part_list_find(part_list *list, const gufo_plan *plan, unsigned states, cons
     if (list->numbers == NULL)
         return report_memory(NULL);
     for (uint64_t i = 0; gufo_plan_part_at(plan, i, &info); i++)
-        if ((states & PART_BIT(info.state)) != 0 && is_of(share, i, count))
+        if ((states & PART_BIT(info.state)) != 0 &&
+            (share == NULL || gufo_part_has(share, i, count)))
             list->numbers[list->count++] = i;
     return CODE_OK;
 }
