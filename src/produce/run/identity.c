@@ -12,7 +12,7 @@
 #include "produce/units/work.h"
 
 /* Raised whenever cut.c cuts differently, or what a unit gives changes. */
-enum { CUT_VERSION = 2, BLOCK = 4096, SAMPLES = 64 };
+enum { CUT_VERSION = 3, BLOCK = 4096, SAMPLES = 64 };
 
 /* Numbers that a rule computes are few: factors, filters, tables. */
 #define MOST_GENERATED (UINT64_C(16) << 20)
@@ -22,11 +22,9 @@ static void chain_u64(uint64_t *hash, uint64_t number)
     hash_chain(hash, &number, sizeof number);
 }
 
-/* One after the other. */
 static void chain_numbers(uint64_t *hash, size_t count, const uint64_t *numbers)
 {
-    for (size_t i = 0; i < count; i++)
-        chain_u64(hash, numbers[i]);
+    hash_chain(hash, numbers, count * sizeof *numbers);
 }
 
 static uint64_t id_of(const gufo_element_type *type)
@@ -146,12 +144,9 @@ static gufo_status chain_rows(uint64_t *hash, const rows *r, gufo_error *error)
 
 static void chain_segment(uint64_t *hash, const segment *s)
 {
-    chain_u64(hash, s->source);
-    chain_u64(hash, s->first);
-    for (unsigned i = 0; i < 3; i++) {
-        chain_u64(hash, s->count[i]);
-        chain_u64(hash, s->stride[i]);
-    }
+    chain_numbers(hash, 8,
+                  (const uint64_t[]){s->source, s->first, s->count[0], s->count[1], s->count[2],
+                                     s->stride[0], s->stride[1], s->stride[2]});
 }
 
 static gufo_status chain_op(uint64_t *hash, const row_op *op, gufo_error *error)
