@@ -249,10 +249,11 @@ static gufo_status make_next(part_worker *w, gufo_error *error)
         status = make_part(w, p, w->plan->parts[p].first_unit, 1, &taken, error);
     for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK && !w->committed; p++) {
         status = look(w, p, &from, &found, error);
-        if (status == GUFO_OK && is_left(w, &found))
+        if (status == GUFO_OK && is_left(w, &found)) {
             status = make_part(w, p, from, found.attempts + 1, &taken, error);
-        if (status == GUFO_OK)
-            status = look(w, p, &from, &found, error);
+            if (status == GUFO_OK)
+                status = look(w, p, &from, &found, error);
+        }
         w->result->complete += status == GUFO_OK && found.state == GUFO_PART_COMPLETE;
     }
     if (w->committed)
