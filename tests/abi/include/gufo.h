@@ -3,7 +3,7 @@
  * This header includes those of libgufo.  Read them from the bottom up: base.h (errors,
  * strings, where bytes come from), files.h (files that a program writes itself), print.h (values as text), codec.h (element
  * types of tensors), format.h (the file itself), document.h (the description of a file to write),
- * findings.h (lists of faults and their fixes), produce.h (writing it), schema.h (what the values
+ * findings.h (lists of faults and their fixes), produce.h (writing it), plan.h (writing it on many machines), schema.h (what the values
  * mean), check.h (whether a model is complete and agrees with itself), name.h (names of files),
  * summary.h (a model in a few facts), value.h (values from text), quant.h (making models smaller),
  * edit.h (changing files), compare.h (how two models differ), estimate.h (the memory that a model
@@ -24,6 +24,7 @@
 #include "gufo/findings.h"
 #include "gufo/format.h"
 #include "gufo/name.h"
+#include "gufo/plan.h"
 #include "gufo/print.h"
 #include "gufo/produce.h"
 #include "gufo/quant.h"
