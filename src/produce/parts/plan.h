@@ -32,7 +32,7 @@ struct gufo_plan {
     char *fields; /* the same, cut into fields where they are */
     size_t size;
     size_t identity_end; /* of the lines of items, with which the text begins */
-    uint64_t hash; /* of all but the last line, which has it */
+    uint64_t hash;       /* of all but the last line, which has it */
 
     plan_item *items;
     const char **arguments;
