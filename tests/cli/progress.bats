@@ -29,7 +29,7 @@ teardown() {
 finish() {
     cat pid.* 2>/dev/null | xargs -r kill -KILL 2>/dev/null || true
     terminal kill-server 2>/dev/null || true
-    rm -f pid.*
+    rm -f pid.* out.* # of an interrupted run, too
     server=$((server + 1))
 }
 

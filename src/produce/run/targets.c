@@ -263,7 +263,7 @@ static gufo_status write_header(const targets *t, uint32_t index, gufo_error *er
     gufo_status status = job_header(&t->job->targets[index], &bytes, &size, error);
     byte_range r;
 
-    if (status != GUFO_OK)
+    if (status != GUFO_OK || size == 0)
         return status;
     r = part_clip(t->part, index, 0, size);
     return output_write(&t->files[index], r.from, (const uint8_t *)bytes + r.from,
