@@ -27,7 +27,7 @@ static uint64_t digest_of_base(float base)
 
         for (uint64_t i = 0; i < size / 2; i++)
             store_u32(&bits[i], float_to_bits(llama3_factor(&ropes, i)), bytes_swapped(false));
-        hash_chain(&digest, bits, size / 2 * sizeof *bits);
+        hash_chain(&digest, bits, (size_t)(size / 2) * sizeof *bits);
     }
     return digest;
 }
