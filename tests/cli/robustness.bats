@@ -281,6 +281,13 @@ quantize --dry-run sample.gguf Q4_K_M
 quantize -v sample.gguf c.gguf Q4_K_M
 quantize --no-cache sample.gguf d.gguf --target-size 100K
 quantize --no-cache --to e sample.gguf --target-bpw 5,6
+quantize sample.gguf parts.gguf Q4_K_M --part 0/2 --part-align 4K
+parts parts.gguf
+parts --advise parts.gguf
+commit parts.gguf
+quantize sample.gguf parts.gguf Q4_K_M --part next
+progress parts.gguf
+commit parts.gguf
 imatrix show i.gguf
 lora merge --dry-run base.gguf lora.gguf -o merged.gguf
 tokenize sample.gguf hello

@@ -196,7 +196,7 @@ void edit_waiting_drop(edit_waiting *w, const char *key)
 
 static gufo_status set_elements(edit_waiting *w, const edit_waiting_key *k, gufo_error *error)
 {
-    gufo_element_change *changes = calloc(k->count, sizeof *changes);
+    gufo_element_change *changes = calloc(k->count + 1, sizeof *changes);
     gufo_status status;
 
     if (changes == NULL)
