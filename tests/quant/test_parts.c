@@ -259,7 +259,7 @@ static void test_output_is_a_link(void **state)
 
 /* ---- what is lost --------------------------------------------------------------------------- */
 
-/* Without a plan its logs speak of files that are made anew. */
+/* Logs without a plan do not count: a new plan has new files. */
 static void test_plan_is_lost(void **state)
 {
     shared_work p = work_new(several, TYPES);

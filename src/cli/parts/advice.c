@@ -1,3 +1,4 @@
+/* How long a run of parts takes: the arithmetic that advice.h describes. */
 #include "cli/parts/advice.h"
 
 #include <math.h>
@@ -188,8 +189,8 @@ static double launched(const advice_run *run, double workers, double work_of_one
     return most_of(1, least_of(workers, floor(sqrt(2 * work_of_one * rate))));
 }
 
-/* What late workers delay: their own shares, of which the last worker with a part has the last; if not fixed,
- * others take the parts that they would have made. */
+/* The delay by workers that start late.  With fixed shares the last worker that has a part delays the end; without,
+ * others make the parts of those who are late. */
 static double time_launch(const advice_run *run, double used, double workers)
 {
     double last = run->fixed ? workers - workers / used : (used - 1) / 2;

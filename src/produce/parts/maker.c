@@ -195,7 +195,7 @@ static gufo_status publish(const maker *m, gufo_error *error)
     return fail_beside(m->plan, status, error);
 }
 
-/* Removes what speaks of files that are made anew: logs without a plan, the record of a commit, .part files. */
+/* Removes logs without a plan, the record of a commit and .part files: new ones take their place. */
 static gufo_status remove_left(const maker *m, targets *t, gufo_error *error)
 {
     char *record = logs_path(&m->of, PLAN_COMMIT);

@@ -461,7 +461,7 @@ static void add_row(writer *w, uint64_t tensor, const loss_option *o)
     losses_chain(&w->check, name, o);
 }
 
-/* Whether a loss was measured anew: that of a file, which said that it was of fewer rows, is no longer kept. */
+/* Whether this run has measured a loss with as many rows: then the one in the file is not kept. */
 static bool was_measured(const gufo_losses *l, const loss_kept *kept)
 {
     const loss_option *o = option_of(l, kept);
