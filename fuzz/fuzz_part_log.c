@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "produce/parts/logs.h"
+#include "produce/parts/plan.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Logs of parts; logs.h draws their bytes. */
-#include "produce/parts/logs.h"
+/* Logs of parts; plan.h draws their bytes. */
+#include "produce/parts/plan.h"
 
 #include <dirent.h>
 #include <errno.h>
