@@ -162,15 +162,15 @@ static void name_worker(char out[LOG_TEXT])
 }
 
 gufo_status log_create(part_log *log, const logs *of, uint64_t part, unsigned attempt,
-                       uint64_t unit, bool *taken, gufo_error *error)
+                       uint64_t next_unit, bool *taken, gufo_error *error)
 {
     record begin = {.kind = RECORD_BEGIN, .first = of->plan, .count = part};
-    char worker[LOG_TEXT];
+    char name[LOG_TEXT];
 
     *log = (part_log){.fd = -1,
                       .path = path_of(of, part, attempt),
                       .of = of,
-                      .next_unit = unit,
+                      .next_unit = next_unit,
                       .records.allocator = of->allocator};
     *taken = false;
     if (log->path == NULL)
@@ -181,9 +181,9 @@ gufo_status log_create(part_log *log, const logs *of, uint64_t part, unsigned at
         return *taken ? GUFO_OK
                       : fail_log(log->path, fail_io(error, errno, "cannot create the log"), error);
     }
-    name_worker(worker);
-    begin.size = strlen(worker);
-    return append(log, &begin, worker, false, error); /* nothing is done yet that could be lost */
+    name_worker(name);
+    begin.size = strlen(name);
+    return append(log, &begin, name, false, error); /* nothing is done yet that could be lost */
 }
 
 gufo_status log_units(part_log *log, uint64_t first, uint64_t end, const void *results,

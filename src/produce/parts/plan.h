@@ -96,7 +96,7 @@ typedef struct part_log {
     uint64_t next_unit;
 } part_log;
 
-/* Begins a new log for a part, of which units before `unit` are done.  *taken: another worker has begun that one. */
+/* Begins a new log for a part, whose units before `next_unit` are done.  *taken: another worker has begun that one. */
 gufo_status log_create(part_log *log, const logs *of, uint64_t part, unsigned attempt,
                        uint64_t unit, bool *taken, gufo_error *error);
 /* Units [first, end) are done, and those since the last call that the part has nothing of are passed over; `results` are
