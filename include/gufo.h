@@ -5,7 +5,7 @@
  * types of tensors), format.h (the file itself), document.h (the description of a file to write),
  * findings.h (lists of faults and their fixes), produce.h (writing it), plan.h (writing it on many machines), schema.h (what the values
  * mean), check.h (whether a model is complete and agrees with itself), name.h (names of files),
- * summary.h (a model in a few facts), value.h (values from text), quant.h (making models smaller),
+ * summary.h (a model in a few facts), value.h (values from text), quant.h (making models smaller), target_size.h (files of a given size),
  * edit.h (changing files), compare.h (how two models differ), estimate.h (the memory that a model
  * needs), find.h (models on this machine).  digest.h (hashes and signatures) belongs to a separate
  * library. */
@@ -30,6 +30,7 @@
 #include "gufo/quant.h"
 #include "gufo/schema.h"
 #include "gufo/summary.h"
+#include "gufo/target_size.h"
 #include "gufo/value.h"
 
 #endif

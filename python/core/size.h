@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-#include <gufo/quant.h>
+#include <gufo/target_size.h>
 
 typedef struct size_part {
     gufo_size_target target;

@@ -10,7 +10,7 @@
 #include "cli/core/records/record.h"
 #include "cli/quantize/name_rules.h"
 
-#include "gufo/quant.h"
+#include "gufo/target_size.h"
 
 #include <stdio.h>
 

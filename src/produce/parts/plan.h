@@ -98,7 +98,7 @@ typedef struct part_log {
 
 /* Begins a new log for a part, whose units before `next_unit` are done.  *taken: another worker has begun that one. */
 gufo_status log_create(part_log *log, const logs *of, uint64_t part, unsigned attempt,
-                       uint64_t unit, bool *taken, gufo_error *error);
+                       uint64_t next_unit, bool *taken, gufo_error *error);
 /* Units [first, end) are done, and those since the last call that the part has nothing of are passed over; `results` are
  * those of each of them, one after the other. */
 gufo_status log_units(part_log *log, uint64_t first, uint64_t end, const void *results,

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gufo/quant.h"
+#include "gufo/target_size.h"
 
 /* ---- numbers of 128 bits --------------------------------------------------------------------- */
 

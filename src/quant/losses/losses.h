@@ -11,6 +11,7 @@
 #define GUFO_QUANT_LOSSES_H
 
 #include "gufo/document.h"
+#include "gufo/target_size.h"
 #include "produce/produce.h"
 #include "quant/quantizer.h"
 

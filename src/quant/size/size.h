@@ -13,7 +13,7 @@
 #define GUFO_QUANT_SIZE_H
 
 #include "format/file/records.h"
-#include "gufo/quant.h"
+#include "gufo/target_size.h"
 
 /* ---- sensitivity.c: what is known about tensors by their role ------------------------------- */
 
