@@ -209,6 +209,21 @@ static void check_stats(const gufo_stats *s)
     must(isfinite(s->deviation) && s->deviation >= 0, "there is a deviation");
     must(s->finite == 0 || (s->low <= s->high && s->minimum <= s->low && s->high <= s->maximum),
          "the histogram is between the extremes");
+    must(s->rms >= 0 && (s->rms <= fabs(s->minimum) || s->rms <= fabs(s->maximum)),
+         "the root mean square is at most the largest");
+    must(s->top_energy >= 0 && s->top_energy <= 1, "energy is a share");
+}
+
+static void walk_scales(const gufo_model *file, const gufo_tensor *tensor)
+{
+    gufo_run run = {.threads = 1};
+    gufo_scales s;
+
+    if (gufo_tensor_scan_scales(file, tensor, &run, &s, NULL) != GUFO_OK)
+        return;
+    must(s.scales.count <= tensor->elements && s.minimums.count <= s.scales.count,
+         "no more scales than values");
+    must(s.scales.zeros + s.scales.nonfinite <= s.scales.count, "scales are counted once");
 }
 
 static void walk_stats(const gufo_model *file, const gufo_tensor *tensor, bool strict)
@@ -219,6 +234,7 @@ static void walk_stats(const gufo_model *file, const gufo_tensor *tensor, bool s
 
     if (status != GUFO_OK)
         return;
+    walk_scales(file, tensor);
     must(stats.elements <= tensor->elements, "no more values than the tensor has");
     must(!strict || stats.elements == tensor->elements, "all values are looked at");
     check_stats(&stats);

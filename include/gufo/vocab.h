@@ -323,6 +323,15 @@ GUFO_API const char *gufo_token_type_name(int32_t type);
 GUFO_API void gufo_vocab_count_types(const gufo_vocab *vocab,
                                      uint64_t counts[GUFO_TOKEN_TYPE_COUNT]);
 
+/* Lengths that are counted each; the last one counts longer ones, too. */
+#define GUFO_TOKEN_LENGTHS 65
+
+/* Counts tokens that are written in texts (normal, user-defined) by the bytes that they give: counts[n] have n.
+ * GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_vocab_count_lengths(const gufo_vocab *vocab,
+                                              uint64_t counts[GUFO_TOKEN_LENGTHS],
+                                              gufo_error *error);
+
 /* Each of these appends ids to `out`, which is as it was on failure: GUFO_E_MEMORY. */
 
 /* Tokens that have one of these gufo_token_attribute, in order. */

@@ -13,6 +13,7 @@
  *     speed.c      what a token reads
  *     fit.c        the inverse: options that fit into memory
  *
+ *     curve.c      memory over the context
  *     explain.c    what holds for an architecture, in words
  *     places.c     places of tensors by their names, as text
  *

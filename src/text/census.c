@@ -76,7 +76,7 @@ gufo_status gufo_vocab_duplicates(const gufo_vocab *v, gufo_ids *out, gufo_error
     return GUFO_OK;
 }
 
-/* ---- the longest tokens --------------------------------------------------------------------- */
+/* ---- lengths -------------------------------------------------------------------------------- */
 
 static bool is_longer(const void *owner, uint32_t a, uint32_t b)
 {
@@ -116,6 +116,24 @@ gufo_status gufo_vocab_longest(const gufo_vocab *v, size_t count, gufo_ids *out,
         out->count = start + count;
     mem_free(&v->allocator, sizes);
     return finish(out, start, status);
+}
+
+gufo_status gufo_vocab_count_lengths(const gufo_vocab *v, uint64_t counts[GUFO_TOKEN_LENGTHS],
+                                     gufo_error *error)
+{
+    gufo_ids written = {.allocator = &v->allocator};
+    size_t *sizes = mem_array(&v->allocator, v->size, sizeof *sizes);
+    gufo_status status = sizes != NULL ? measure(v, sizes, &written, error) : fail_memory(error);
+
+    memset(counts, 0, GUFO_TOKEN_LENGTHS * sizeof *counts);
+    for (size_t i = 0; status == GUFO_OK && i < written.count; i++) {
+        size_t size = sizes[written.ids[i]];
+
+        counts[size < GUFO_TOKEN_LENGTHS ? size : GUFO_TOKEN_LENGTHS - 1]++;
+    }
+    gufo_ids_free(&written);
+    mem_free(&v->allocator, sizes);
+    return status;
 }
 
 /* ---- reach ---------------------------------------------------------------------------------- */

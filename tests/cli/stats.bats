@@ -127,6 +127,8 @@ value() {
     same_error ''
     [ "${#lines[@]}" -eq 1 ]
     has '{"path":"m.gguf","tensors":[{"name":"blk.0.a.weight","type":"I8","dims":[4,2],"elements":8,"looked_at":8,"finite":8,"nan":{"count":0},"positive_infinity":{"count":0},"negative_infinity":{"count":0},"bad_scales":{"count":0},"zeros":2,"minimum":-8,"minimum_at":{"matrix":0,"row":1,"column":0},"maximum":4,"maximum_at":{"matrix":0,"row":0,"column":3},"mean":0.75,"standard_deviation":3.6314597615834874,'
+    has '"root_mean_square":3.7080992435478315,"peak":2.157439559882375,"top_energy":0.5818181818181818,'
+    lacks '"scales"'
     has '"outliers_below":0,"outliers_above":0,"histogram":{"low":-8,"high":4,"counts":[1,0,'
     has '],"totals":{"tensors":1,"undecoded":0,"looked_at":8,"finite":8,"bad_scales":0,"zeros":2,"outliers":0}}'
     [ "$(value counts | tr ',' '\n' | wc -l)" -eq 64 ]
@@ -134,6 +136,24 @@ value() {
     run -0 gufo stats --json m.gguf
     has "\"nan\":{\"count\":1,\"first\":{\"matrix\":0,\"row\":1,\"column\":0},\"offset\":$((size - 60))}"
     has '"elements":4,"error":"tensor \"odd\" has element type 57, which is not known"}'
+}
+
+@test "stats: scales of blocks" {
+    "$GUFO_EXAMPLES/make_sample" sample.gguf
+    gufo quantize -q sample.gguf q.gguf Q4_1 --pure
+    run -0 gufo stats --json q.gguf --tensors blk.0.ffn_down.weight
+    has '"scales":{"count":320,"zeros":0,"negative":0,"subnormal":0,"saturated":0,"nonfinite":0,"exponents":[0,0,'
+    has '"minimums":{"count":320,"zeros":0,"negative":320,"subnormal":0,'
+    [ "$(value exponents | tr ',' '\n' | wc -l)" -eq 64 ]
+    # Of Q8_0, three scales of 0 and a subnormal one.
+    make_gguf m.gguf tensor a 8 32x4 136
+    at=$(($(stat -c %s m.gguf) - 160)) # with padding
+    make_gguf m.gguf tensor a 8 32x4 136 poke $at 0000 poke $((at + 34)) 0100 poke $((at + 68)) 0000 \
+        poke $((at + 102)) 0000
+    run -0 gufo stats -v m.gguf
+    has '    scales of 4 blocks: 3 zero, 1 subnormal, 0 saturated'
+    run -0 gufo stats m.gguf
+    lacks 'saturated'
 }
 
 @test "stats: the same with any number of threads and every processor level" {

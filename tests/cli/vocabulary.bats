@@ -24,6 +24,7 @@ Vocabulary
   model          gpt2 (BPE)
   pre-tokenizer  gpt-2
   tokens         15: 14 normal, 1 control
+  lengths        half of the written tokens have at most 1 byte, 90 % at most 2
   bos            14 "<|end|>"
   eos            14 "<|end|>"
   eot            14 "<|end|>"

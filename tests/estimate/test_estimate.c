@@ -76,6 +76,73 @@ static gufo_estimate run(const gufo_estimator *e, const gufo_estimate_options *o
     return out;
 }
 
+/* ---- the curve ------------------------------------------------------------------------------ */
+
+static void test_contexts(void **state)
+{
+    static const uint64_t most[] = {0,    1,     256,     257,        2048,      2049,
+                                    4096, 40960, 1048576, UINT32_MAX, UINT64_MAX};
+    static const uint64_t plain[] = {2048, 2560, 3072, 3584, 4096};
+    uint64_t contexts[GUFO_ESTIMATE_CONTEXTS];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(most); i++) {
+        size_t count = gufo_estimate_contexts(most[i], contexts);
+
+        check(count >= 1 && count <= GUFO_ESTIMATE_CONTEXTS, "%zu of them", count);
+        check_u64(contexts[count - 1], most[i] < INT64_MAX ? most[i] : INT64_MAX, "the last");
+        for (size_t k = 1; k < count; k++)
+            check(contexts[k - 1] < contexts[k] && contexts[k - 1] % 256 == 0,
+                  "%" PRIu64 " of %" PRIu64, contexts[k - 1], most[i]);
+    }
+    check_u64(gufo_estimate_contexts(4096, contexts), 5, "an octave");
+    for (size_t k = 0; k < 5; k++)
+        check_u64(contexts[k], plain[k], "context %zu", k);
+}
+
+/* Each point is an estimate of its own. */
+static void test_curve(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate_options options = {.n_devices = 1, .n_ctx = 99};
+    gufo_estimate_point points[] = {
+        {.n_ctx = 256}, {.n_ctx = 4000}, {.n_ctx = 0}, {.n_ctx = UINT64_MAX}};
+    gufo_error error;
+
+    (void)state;
+    for (uint32_t device = 0; device < 2; device++) {
+        points[0].n_ctx = 256;
+        points[1].n_ctx = 4000;
+        points[2].n_ctx = 0;
+        check_ok(gufo_estimator_curve(o.e, &options, device, points, 3, &error), &error, "curve");
+        check_u64(points[1].n_ctx, 4096, "rounded");
+        check_u64(points[2].n_ctx, 8192, "the model's");
+        for (size_t i = 0; i < 3; i++) {
+            gufo_estimate_options alone = {.n_devices = 1, .n_ctx = points[i].n_ctx};
+            gufo_estimate e = run(o.e, &alone);
+            const gufo_estimate_device *d = &e.devices[device];
+
+            check_u64(points[i].model_bytes, d->model_bytes, "weights %zu", i);
+            check_u64(points[i].context_bytes, d->kv_bytes + d->state_bytes, "context %zu", i);
+            check_u64(points[i].rest_bytes, d->compute_bytes + d->output_bytes, "rest %zu", i);
+            check_u64(points[i].total_bytes,
+                      d->model_bytes + d->context_bytes + d->compute_bytes + d->output_bytes,
+                      "total %zu", i);
+            check_u64(points[i].most_bytes, gufo_estimate_most_bytes(d), "most %zu", i);
+            check(points[i].is_known, "known %zu", i);
+        }
+    }
+    check_status(gufo_estimator_curve(o.e, &options, 2, points, 3, &error), GUFO_E_ARGUMENT, &error,
+                 "no such device");
+    check_status(gufo_estimator_curve(o.e, NULL, 1, points, 3, &error), GUFO_E_ARGUMENT, &error,
+                 "no device");
+    points[0].n_ctx = 256;
+    check_status(gufo_estimator_curve(o.e, NULL, 0, points, 4, &error), GUFO_E_ARGUMENT, &error,
+                 "too many tokens");
+    check_u64(points[0].context_bytes, 2 * 2 * ROW * 256, "a point before");
+    close_header(&o);
+}
+
 /* ---- plain ---------------------------------------------------------------------------------- */
 
 static void test_host(void **state)
@@ -901,6 +968,7 @@ static void test_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contexts),       cmocka_unit_test(test_curve),
         cmocka_unit_test(test_host),           cmocka_unit_test(test_streams),
         cmocka_unit_test(test_devices),        cmocka_unit_test(test_place),
         cmocka_unit_test(test_window),         cmocka_unit_test(test_state),

@@ -255,6 +255,53 @@ static void test_devices(void **state)
     check_table(FOLDER "golden_offload.tsv", 1, 300);
 }
 
+/* ---- memory over the context ---------------------------------------------------------------- */
+
+/* The cache of a curve is the one that llama.cpp reports, in a curve of all contexts that a table has. */
+static size_t check_curve(const golden_model *m, const char *line)
+{
+    double split[2];
+    gufo_estimate_options options = options_of(line, split, 0);
+    uint64_t contexts[GUFO_ESTIMATE_CONTEXTS];
+    gufo_estimate_point points[GUFO_ESTIMATE_CONTEXTS] = {{.n_ctx = 0}};
+    size_t count = gufo_estimate_contexts(column_number(line, C_CTX), contexts);
+    gufo_error error;
+
+    for (size_t i = 0; i < count; i++)
+        points[i].n_ctx = contexts[i];
+    check_ok(gufo_estimator_curve(m->estimator, &options, 0, points, count, &error), &error, "%s",
+             m->name);
+    check_u64(points[count - 1].context_bytes, column_number(line, C_CONTEXT), "%s", m->name);
+    check_u64(points[count - 1].model_bytes, column_number(line, C_MODEL), "%s", m->name);
+    for (size_t i = 1; i < count; i++)
+        check(points[i].context_bytes >= points[i - 1].context_bytes &&
+                  points[i].total_bytes >= points[i - 1].total_bytes,
+              "%s: a larger context takes less", m->name);
+    return count;
+}
+
+static void test_curves(void **state)
+{
+    static const char *const names[] = {
+        "llama-8b", "qwen2-7b", "gemma3-4b", "mixtral-8x7b", "deepseek-v2-lite-mha", "gpt-oss-20b"};
+    char *text = read_table(FOLDER "golden_cpu.tsv");
+    golden_model model = {.estimator = NULL};
+    size_t checked[COUNT_OF(names)] = {0};
+
+    (void)state;
+    for (const char *line = next_line(text); *line != '\0'; line = next_line(line))
+        for (size_t i = 0; i < COUNT_OF(names); i++) {
+            if (!column_is(line, C_STATUS, "ok") || !column_is(line, C_FILE, names[i]))
+                continue;
+            use_model(&model, line);
+            checked[i] += check_curve(&model, line);
+        }
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        check(checked[i] >= 20, "%s: %zu points", names[i], checked[i]);
+    close_model(&model);
+    free(text);
+}
+
 static void test_file_sizes(void **state)
 {
     char *text = read_table(FOLDER "file_sizes.tsv");
@@ -286,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_file_sizes),
         cmocka_unit_test(test_host),
         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_curves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

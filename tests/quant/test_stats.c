@@ -234,6 +234,45 @@ static void check_bins(const gufo_stats *got, const double *values, uint64_t cou
     check_u64(sum, got->finite, "%s", label);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* The largest magnitudes, sorted: within a 32nd part of an octave of the least of them, squares differ by
+ * less than 6 %.  Squares are those of values divided by the largest. */
+static void check_energy(const gufo_stats *got, const double *values, uint64_t count,
+                         const char *label)
+{
+    double *sizes = malloc((size_t)count * sizeof *sizes + 1);
+    long double all = 0, largest = 0;
+    uint64_t finite = 0, top;
+
+    check(sizes != NULL, "memory");
+    for (uint64_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            sizes[finite++] = fabs(values[i]);
+    qsort(sizes, (size_t)finite, sizeof *sizes, by_size);
+    top = (finite + GUFO_STATS_TOP - 1) / GUFO_STATS_TOP;
+    for (uint64_t i = 0; i < finite && sizes[0] > 0; i++) {
+        long double part = (long double)sizes[i] / sizes[0] * (sizes[i] / sizes[0]);
+
+        all += part;
+        largest += i < top ? part : 0;
+    }
+    check(all > 0 ? fabs(got->top_energy - (double)(largest / all)) <= 0.06 * got->top_energy
+                  : got->top_energy == 0,
+          "%s: energy %.17g, not %.17Lg", label, got->top_energy, largest / all);
+    check(got->rms <= sizes[0] &&
+              fabsl(got->rms - sizes[0] * sqrtl(all / finite)) <= 1e-9 * sizes[0],
+          "%s: root mean square %.17g", label, got->rms);
+    check(got->rms > 0 ? gufo_stats_peak(got) == sizes[0] / got->rms : gufo_stats_peak(got) == 0,
+          "%s: peak %g", label, gufo_stats_peak(got));
+    free(sizes);
+}
+
 static void check_stats(const sample *s, const gufo_stats *got, const char *label)
 {
     double *values = values_of(s);
@@ -259,6 +298,7 @@ static void check_stats(const sample *s, const gufo_stats *got, const char *labe
         check_near(got->mean, e.mean, size, "mean", label);
         check_near(got->deviation, e.deviation, e.deviation + size * 1e-3, "deviation", label);
         check_bins(got, values, sample_count(s), label);
+        check_energy(got, values, sample_count(s), label);
     }
     free(values);
 }
@@ -392,6 +432,8 @@ static void test_largest(void **state)
     stats = scan(&s);
     check(stats.mean == -0x1.fffffffffffffp+1023, "mean %a", stats.mean);
     check(stats.deviation < 1e295, "deviation %g", stats.deviation);
+    check(gufo_stats_peak(&stats) == 1, "peak %.17g", gufo_stats_peak(&stats));
+    check(stats.top_energy == 7.0 / 7000, "energy %.17g", stats.top_energy);
     check_u64(stats.outliers_above + stats.outliers_below, 0, "outliers");
     sample_close(&s);
 }
@@ -409,6 +451,7 @@ static void test_negative_zero(void **state)
     stats = scan(&s);
     check_u64(stats.zeros, 64, "zeros");
     check_u64(stats.bins[0], 64, "bins");
+    check(stats.top_energy == 0 && stats.rms == 0 && gufo_stats_peak(&stats) == 0, "sizes");
     check(!signbit(stats.minimum) && !signbit(stats.maximum) && !signbit(stats.mean), "extremes");
     check(!signbit(stats.low) && !signbit(stats.high), "histogram");
     sample_close(&s);
@@ -494,6 +537,11 @@ static void test_outliers(void **state)
     check(stats.high == stats.mean + 6 * stats.deviation && stats.high < 7, "high %g", stats.high);
     check(stats.low == stats.mean - 6 * stats.deviation && stats.low > -7, "low %g", stats.low);
     check(stats.minimum == -7 && stats.maximum == 8, "extremes");
+    /* 100 values: 8, two of 7, 5.5, and 96 of 1. */
+    check_near(stats.top_energy, (64 + 98 + 30.25 + 96) / (99996 + 64 + 98 + 30.25), 1, "energy",
+               "outliers");
+    check_near(gufo_stats_peak(&stats), 8 / sqrt((99996 + 64 + 98 + 30.25) / 100000), 8, "peak",
+               "outliers");
     check_stats(&s, &stats, "outliers");
     sample_close(&s);
 }
@@ -570,7 +618,8 @@ static void test_same_with_all_threads_and_kernels(void **state)
         }
         other = scan_with(&s, GUFO_STATS_ONE_PASS, (gufo_run){.threads = 0});
         check(other.mean == first.mean && other.deviation == first.deviation, "one pass");
-        check(other.high == 0 && other.bins[0] == 0, "one pass");
+        check(other.high == 0 && other.bins[0] == 0 && other.top_energy == 0, "one pass");
+        check(other.rms == first.rms, "one pass");
         sample_close(&s);
     }
 }
@@ -693,6 +742,144 @@ static void test_every_scale_of_nvfp4_is_a_number(void **state)
     sample_open(&s);
     stats = scan(&s);
     check_u64(stats.bad_scales.count, 0, "NVFP4");
+    sample_close(&s);
+}
+
+/* ---- how scales are distributed ------------------------------------------------------------- */
+
+static gufo_scales scan_scales(const sample *s, gufo_run run)
+{
+    gufo_error error = no_error();
+    gufo_scales scales;
+
+    check_ok(gufo_tensor_scan_scales(s->file, &s->tensor, &run, &scales, &error), &error, "%s",
+             s->type->name);
+    return scales;
+}
+
+static uint64_t scale_at(const gufo_scale_counts *counts, int exponent)
+{
+    return counts->exponents[exponent - GUFO_SCALE_LEAST_EXPONENT];
+}
+
+/* What each kind of number counts as.  `bytes` are those of a scale, little-endian. */
+static const struct scale_kind {
+    uint32_t type;
+    const char *bytes;
+    uint32_t offset, size;
+    bool is_minimum;
+    bool is_zero, is_negative, is_subnormal, is_saturated, is_nonfinite;
+    int exponent; /* counted, unless it is 0 or not a number */
+} scale_kinds[] = {
+    {GUFO_TYPE_Q8_0, "\x00\x3c", 0, 2, .exponent = 0},
+    {GUFO_TYPE_Q8_0, "\x00\x80", 0, 2, .is_zero = true},
+    {GUFO_TYPE_Q8_0, "\x00\xb8", 0, 2, .is_negative = true, .exponent = -1},
+    {GUFO_TYPE_Q8_0, "\x01\x00", 0, 2, .is_subnormal = true, .exponent = -24},
+    {GUFO_TYPE_Q8_0, "\xff\x03", 0, 2, .is_subnormal = true, .exponent = -15},
+    {GUFO_TYPE_Q8_0, "\x00\x04", 0, 2, .exponent = -14},
+    {GUFO_TYPE_Q8_0, "\xff\xfb", 0, 2, .is_saturated = true, .is_negative = true, .exponent = 15},
+    {GUFO_TYPE_Q8_0, "\x00\x7c", 0, 2, .is_nonfinite = true},
+    {GUFO_TYPE_Q4_1, "\x00\x40", 2, 2, .is_minimum = true, .exponent = 1},
+    {GUFO_TYPE_Q4_K, "\xff\x7b", 2, 2, .is_minimum = true, .is_saturated = true, .exponent = 15},
+    {GUFO_TYPE_Q2_K, "\x00\x40", 80, 2, .exponent = 1},
+    {GUFO_TYPE_Q8_K, "\xff\xff\x7f\x7f", 0, 4, .is_saturated = true, .exponent = 15},
+    {GUFO_TYPE_Q8_K, "\x01\x00\x00\x00", 0, 4, .is_subnormal = true, .exponent = -48},
+    {GUFO_TYPE_IQ1_M, "\x00\x00\x00\x00\x00\xc0\x00\x30", 48, 8, .exponent = 0},
+    {GUFO_TYPE_IQ1_M, "\x00\xf0\x00\xf0\x00\xb0\x00\x70", 48, 8, .is_saturated = true,
+     .exponent = 15},
+    {GUFO_TYPE_MXFP4, "\x7f", 0, 1, .exponent = 0},
+    {GUFO_TYPE_MXFP4, "\x4f", 0, 1, .exponent = -48},
+    {GUFO_TYPE_MXFP4, "\x00", 0, 1, .exponent = -48},
+    {GUFO_TYPE_MXFP4, "\xfe", 0, 1, .is_saturated = true, .exponent = 15},
+    {GUFO_TYPE_MXFP4, "\xff", 0, 1, .is_nonfinite = true},
+};
+
+/* One block of a matrix is of this kind; a scale of the others is 0, but for MXFP4, which has no 0. */
+static void test_kinds_of_scales(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT_OF(scale_kinds); i++) {
+        const struct scale_kind *k = &scale_kinds[i / 2];
+        bool has_zero = k->type != GUFO_TYPE_MXFP4;
+        sample s = sample_new(k->type, 512, 3, 1);
+        uint64_t blocks = 3 * 512 / s.type->block_elements;
+        const gufo_scale_counts *counts;
+        gufo_scales scales;
+
+        s.big = i % 2 == 1;
+        memcpy(s.bytes + s.type->block_bytes + k->offset, k->bytes, k->size);
+        sample_open(&s);
+        scales = scan_scales(&s, (gufo_run){.threads = 1});
+        counts = k->is_minimum ? &scales.minimums : &scales.scales;
+        check_u64(counts->count, blocks, "%s %zu", s.type->name, i);
+        check_u64(counts->zeros, has_zero ? blocks - !k->is_zero : 0, "%s %zu", s.type->name, i);
+        check_u64(counts->negative, k->is_negative, "%s %zu", s.type->name, i);
+        check_u64(counts->subnormal, k->is_subnormal, "%s %zu", s.type->name, i);
+        check_u64(counts->saturated, k->is_saturated, "%s %zu", s.type->name, i);
+        check_u64(counts->nonfinite, k->is_nonfinite, "%s %zu", s.type->name, i);
+        if (!k->is_zero && !k->is_nonfinite)
+            check(scale_at(counts, k->exponent) >= 1, "%s %zu: exponent", s.type->name, i);
+        for (int e = 0; has_zero && e < GUFO_SCALE_EXPONENTS; e++)
+            check(counts->exponents[e] == 0 || e + GUFO_SCALE_LEAST_EXPONENT == k->exponent,
+                  "%s %zu: exponent %d", s.type->name, i, e + GUFO_SCALE_LEAST_EXPONENT);
+        sample_close(&s);
+    }
+}
+
+static uint64_t all_exponents(const gufo_scale_counts *counts)
+{
+    uint64_t sum = counts->zeros + counts->nonfinite;
+
+    for (size_t i = 0; i < GUFO_SCALE_EXPONENTS; i++)
+        sum += counts->exponents[i];
+    return sum;
+}
+
+/* Every type, with any bytes: each block counts once, bad ones are those of the other scan, and threads make
+ * no difference. */
+static void test_scales_of_every_type(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < gufo_element_type_count(); i++) {
+        const gufo_element_type *type = gufo_element_type_at(i);
+        gufo_scales one, several;
+        sample s;
+        uint64_t blocks;
+
+        if ((type->flags & GUFO_ELEMENT_DECODES) == 0)
+            continue;
+        s = sample_new(type->id, 1024, 320, 1);
+        blocks = sample_count(&s) / type->block_elements;
+        fill_with_random_bytes(&s, 9 + i);
+        sample_open(&s);
+        one = scan_scales(&s, (gufo_run){.threads = 1});
+        several = scan_scales(&s, (gufo_run){.threads = 3});
+        check_view(((gufo_str){(const char *)&several, sizeof several}),
+                   ((gufo_str){(const char *)&one, sizeof one}), "%s", type->name);
+        check(one.scales.count == 0 || one.scales.count == blocks, "%s: blocks", type->name);
+        check(one.minimums.count == 0 || one.minimums.count == blocks, "%s: blocks", type->name);
+        check_u64(all_exponents(&one.scales), one.scales.count, "%s", type->name);
+        check_u64(all_exponents(&one.minimums), one.minimums.count, "%s", type->name);
+        check((one.scales.count > 0) ==
+                  ((type->flags & GUFO_ELEMENT_QUANTIZED) != 0 && type->id != GUFO_TYPE_NVFP4),
+              "%s: has scales", type->name);
+        if (one.minimums.count == 0)
+            check_u64(one.scales.nonfinite, scan(&s).bad_scales.count, "%s", type->name);
+        sample_close(&s);
+    }
+}
+
+static void test_scales_are_refused(void **state)
+{
+    static const gufo_element_type unknown = {57, "57", 1, 1, 0};
+    sample s = sample_new(GUFO_TYPE_I8, 64, 1, 1);
+    gufo_scales scales;
+
+    (void)state;
+    s.type = &unknown;
+    sample_open(&s);
+    check(gufo_tensor_scan_scales(s.file, &s.tensor, NULL, &scales, NULL) == GUFO_E_TYPE, "type");
+    check_u64(scales.scales.count, 0, "nothing");
     sample_close(&s);
 }
 
@@ -1156,6 +1343,9 @@ int main(void)
         cmocka_unit_test(test_scales_show_in_values),
         cmocka_unit_test(test_places_of_scales),
         cmocka_unit_test(test_every_scale_of_nvfp4_is_a_number),
+        cmocka_unit_test(test_kinds_of_scales),
+        cmocka_unit_test(test_scales_of_every_type),
+        cmocka_unit_test(test_scales_are_refused),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_empty),

@@ -174,6 +174,48 @@ static void test_byte_level(void **state)
     gufo_vocab_free(vocab);
 }
 
+/* Of tokens that are written: bytes that they give, a space for WORD; longer ones are together. */
+static void test_lengths(void **state)
+{
+    static const uint64_t expected[4] = {0, 6, 3, 3};
+    uint64_t counts[GUFO_TOKEN_LENGTHS], sum = 0;
+    gufo_vocab *vocab = open_pieces();
+
+    (void)state;
+    check_ok(gufo_vocab_count_lengths(vocab, counts, NULL), NULL, "lengths");
+    for (size_t i = 0; i < GUFO_TOKEN_LENGTHS; i++)
+        sum += counts[i];
+    check_u64(sum, 14, "written tokens");
+    for (size_t i = 0; i < 4; i++)
+        check_u64(counts[i], expected[i], "%zu bytes", i);
+    check_u64(counts[5], 1, "5 bytes");
+    check_u64(counts[14], 1, "14 bytes");
+    gufo_vocab_free(vocab);
+}
+
+/* Tokens of one byte less than are counted each, of as many, and of more. */
+static void test_lengths_of_long_tokens(void **state)
+{
+    char texts[3][GUFO_TOKEN_LENGTHS + 1];
+    token_row rows[4] = {{"<unk>", 2, 0}};
+    uint64_t counts[GUFO_TOKEN_LENGTHS];
+    vocab_maker m = vocab_maker_new("llama");
+    gufo_vocab *vocab;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        memset(texts[i], (int)('a' + i), sizeof texts[i]);
+        texts[i][GUFO_TOKEN_LENGTHS - 2 + i] = '\0';
+        rows[1 + i] = (token_row){texts[i], 1, 0};
+    }
+    vocab_maker_with_bytes(&m, rows, COUNT_OF(rows));
+    vocab = open_made(&m);
+    check_ok(gufo_vocab_count_lengths(vocab, counts, NULL), NULL, "lengths");
+    check_u64(counts[GUFO_TOKEN_LENGTHS - 2], 1, "each");
+    check_u64(counts[GUFO_TOKEN_LENGTHS - 1], 2, "together");
+    gufo_vocab_free(vocab);
+}
+
 typedef gufo_status listing(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error);
 
 static gufo_status list_special(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error)
@@ -184,6 +226,15 @@ static gufo_status list_special(const gufo_vocab *vocab, gufo_ids *out, gufo_err
 static gufo_status list_longest(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error)
 {
     return gufo_vocab_longest(vocab, 3, out, error);
+}
+
+/* Adds an id for the sake of the test. */
+static gufo_status list_lengths(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error)
+{
+    uint64_t counts[GUFO_TOKEN_LENGTHS];
+    gufo_status status = gufo_vocab_count_lengths(vocab, counts, error);
+
+    return status == GUFO_OK ? gufo_vocab_longest(vocab, 1, out, error) : status;
 }
 
 static gufo_status list_unreachable(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error)
@@ -223,7 +274,7 @@ static void fail_listing(listing *list)
 static void test_memory(void **state)
 {
     static listing *const listings[] = {gufo_vocab_duplicates, list_special, list_longest,
-                                        list_unreachable};
+                                        list_lengths, list_unreachable};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(listings); i++)
@@ -234,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_duplicates), cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_lengths),    cmocka_unit_test(test_lengths_of_long_tokens),
         cmocka_unit_test(test_types),      cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_reach),      cmocka_unit_test(test_many),
         cmocka_unit_test(test_byte_level), cmocka_unit_test(test_memory),

@@ -34,9 +34,9 @@ typedef struct drawing {
     size_t columns;
     uint64_t whole; /* the context of the last column */
     uint32_t device;
-    uint64_t height;                   /* bytes of all rows */
-    uint64_t parts[MOST_WIDTH][PARTS]; /* bytes up to the end of each */
-    bool is_known;                     /* buffers for computing */
+    uint64_t height; /* bytes of all rows */
+    gufo_estimate_point points[MOST_WIDTH];
+    bool is_known; /* buffers for computing */
 } drawing;
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -57,25 +57,29 @@ static uint64_t context_of(const drawing *d, size_t column)
     return n > 256 ? n : 256;
 }
 
-static gufo_status find_parts(drawing *d, gufo_error *error)
+static gufo_status find_points(drawing *d, gufo_error *error)
 {
-    gufo_estimate e;
+    gufo_status status;
 
+    for (size_t i = 0; i < d->columns; i++)
+        d->points[i] = (gufo_estimate_point){.n_ctx = context_of(d, i)};
+    status = gufo_estimator_curve(d->w->estimator, &d->w->values->run, d->device, d->points,
+                                  d->columns, error);
     d->height = 0;
-    for (size_t i = 0; i < d->columns; i++) {
-        const gufo_estimate_device *device = &e.devices[d->device];
-        gufo_status status = run_context(d, context_of(d, i), &e, error);
+    for (size_t i = 0; status == GUFO_OK && i < d->columns; i++)
+        d->height = larger(d->height, d->points[i].total_bytes);
+    d->is_known = d->columns > 0 && d->points[d->columns - 1].is_known;
+    return status;
+}
 
-        if (status != GUFO_OK)
-            return status;
-        d->parts[i][0] = device->model_bytes;
-        d->parts[i][1] = capped_add(device->model_bytes, device->context_bytes);
-        d->parts[i][2] = estimate_total(device);
-        d->is_known = estimate_is_known(device);
-        if (d->parts[i][2] > d->height)
-            d->height = d->parts[i][2];
-    }
-    return GUFO_OK;
+/* Bytes up to the end of a part. */
+static uint64_t end_of(const gufo_estimate_point *point, size_t part)
+{
+    const uint64_t ends[PARTS] = {point->model_bytes,
+                                  capped_add(point->model_bytes, point->context_bytes),
+                                  point->total_bytes};
+
+    return ends[part];
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -99,7 +103,7 @@ static void put_cell(const drawing *d, size_t column, size_t row)
     double middle = ((double)row + 0.5) * (double)d->height / ROWS;
     size_t part = 0;
 
-    while (part < PARTS && (double)d->parts[column][part] <= middle)
+    while (part < PARTS && (double)end_of(&d->points[column], part) <= middle)
         part++;
     fputs(part < PARTS ? d->pen->parts[part] : " ", stdout);
 }
@@ -199,7 +203,7 @@ int estimate_plot(const estimate_work *w)
     gufo_status status = find_whole(&d, &count, &error);
 
     for (; status == GUFO_OK && d.device < count; d.device++) {
-        status = find_parts(&d, &error);
+        status = find_points(&d, &error);
         if (status == GUFO_OK && d.height > 0)
             put_drawing(&d);
     }

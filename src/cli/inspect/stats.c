@@ -51,6 +51,7 @@ typedef struct stats_row {
     gufo_tensor tensor;
     bool decoded;
     gufo_stats stats;
+    gufo_scales scales; /* counted for JSON, and with -v */
     gufo_error failure; /* if it is not decoded: why */
 } stats_row;
 
@@ -187,6 +188,25 @@ static void put_find(const char *what, const gufo_tensor *tensor, const gufo_sta
                  find->count > 1 ? "the first " : "", place_text(tensor, find->first).text);
 }
 
+/* "12.5 %" */
+static human_text share_text(double share)
+{
+    human_text t;
+
+    snprintf(t.text, sizeof t.text, "%.3g %%", 100 * share);
+    return t;
+}
+
+/* What scales have that makes numbers coarse or lost. */
+static void put_scales(const char *what, const gufo_scale_counts *counts)
+{
+    if (counts->zeros + counts->subnormal + counts->saturated > 0)
+        line_put("    %s of %s: %s zero, %s subnormal, %s saturated", what,
+                 human_counted(counts->count, "block", "blocks").text,
+                 human_grouped(counts->zeros).text, human_grouped(counts->subnormal).text,
+                 human_grouped(counts->saturated).text);
+}
+
 static void put_details(stats_report *r, const stats_row *row)
 {
     const gufo_tensor *tensor = &row->tensor;
@@ -200,9 +220,15 @@ static void put_details(stats_report *r, const stats_row *row)
     put_find("infinity", tensor, &s->positive_infinite);
     put_find("negative infinity", tensor, &s->negative_infinite);
     put_find("blocks with a bad scale", tensor, &s->bad_scales);
+    put_scales("scales", &row->scales.scales);
+    put_scales("minimums", &row->scales.minimums);
     if (s->finite > 0 && verbose) {
         line_put("    min in %s", place_text(tensor, s->minimum_at).text);
         line_put("    max in %s", place_text(tensor, s->maximum_at).text);
+        line_put(
+            "    largest magnitude %.4g times the root mean square; the largest 0.1 %% have %s of "
+            "the energy",
+            gufo_stats_peak(s), share_text(s->top_energy).text);
     }
     r->apart = s->finite > 0 && (verbose || r->selected <= FEW_TENSORS);
     if (r->apart)
@@ -242,6 +268,23 @@ static const record_field histogram_fields[] = {
 };
 static const record_type histogram_type = RECORD_OF(histogram_row, histogram_fields, 0);
 
+/* Scales of blocks. */
+typedef struct scale_row {
+    gufo_scale_counts counts;
+    record_list exponents;
+} scale_row;
+
+static const record_field scale_fields[] = {
+    {"count", NULL, RECORD_COUNT, RECORD_AT(scale_row, counts.count)},
+    {"zeros", NULL, RECORD_COUNT, RECORD_AT(scale_row, counts.zeros)},
+    {"negative", NULL, RECORD_COUNT, RECORD_AT(scale_row, counts.negative)},
+    {"subnormal", NULL, RECORD_COUNT, RECORD_AT(scale_row, counts.subnormal)},
+    {"saturated", NULL, RECORD_COUNT, RECORD_AT(scale_row, counts.saturated)},
+    {"nonfinite", NULL, RECORD_COUNT, RECORD_AT(scale_row, counts.nonfinite)},
+    {"exponents", NULL, RECORD_LIST, RECORD_AT(scale_row, exponents), .of = &count_type},
+};
+static const record_type scale_type = RECORD_OF(scale_row, scale_fields, 0);
+
 enum { SHARDS = 1, TENSOR_CELLS = 3 };
 
 typedef struct tensor_row {
@@ -254,7 +297,10 @@ typedef struct tensor_row {
     gufo_stats_place minimum_at, maximum_at;
     char zeros[sizeof(human_text)]; /* "12.5 %" */
     uint64_t outliers;
+    double peak;
     histogram_row histogram;
+    bool has_scales, has_minimums;
+    scale_row scales, minimums;
     const char *error; /* NULL if it is decoded */
 } tensor_row;
 
@@ -286,11 +332,18 @@ static const record_field tensor_fields[] = {
      .format = "%.4g"},
     {"standard_deviation", "std", OF_STATS(RECORD_REAL, stats.deviation), IF_FINITE, .width = 9,
      .drop = 4, .format = "%.4g"},
+    {"root_mean_square", NULL, OF_STATS(RECORD_REAL, stats.rms), IF_FINITE},
+    {"peak", NULL, OF_STATS(RECORD_REAL, peak), IF_FINITE},
+    {"top_energy", NULL, OF_STATS(RECORD_REAL, stats.top_energy), IF_FINITE},
     {NULL, "zeros", OF_STATS(RECORD_CHARS, zeros), IF_FINITE, .width = 8, .drop = 7},
     {NULL, "outliers", OF_STATS(RECORD_COUNT, outliers), IF_FINITE, .width = 8, .drop = 5},
     {"outliers_below", NULL, OF_STATS(RECORD_COUNT, stats.outliers_below), IF_FINITE},
     {"outliers_above", NULL, OF_STATS(RECORD_COUNT, stats.outliers_above), IF_FINITE},
     {"histogram", NULL, OF_STATS(RECORD_RECORD, histogram), IF_FINITE, .of = &histogram_type},
+    {"scales", NULL, OF_STATS(RECORD_RECORD, scales), RECORD_GIVEN(tensor_row, has_scales),
+     .of = &scale_type},
+    {"minimums", NULL, OF_STATS(RECORD_RECORD, minimums), RECORD_GIVEN(tensor_row, has_minimums),
+     .of = &scale_type},
     {"error", NULL, OF_STATS(RECORD_TEXT, error), .none = RECORD_OR_OUT},
 };
 
@@ -318,6 +371,11 @@ static find_row find_of(const gufo_tensor *tensor, const gufo_stats_find *find)
                       find->offset};
 }
 
+static scale_row scale_row_of(const gufo_scale_counts *counts)
+{
+    return (scale_row){*counts, {.items = counts->exponents, .count = GUFO_SCALE_EXPONENTS}};
+}
+
 /* Beside outliers the ends of a histogram are not values of the tensor. */
 static tensor_row row_of(const stats_row *from)
 {
@@ -342,6 +400,11 @@ static tensor_row row_of(const stats_row *from)
     row.maximum_at = gufo_stats_place_of(tensor, s->maximum_at);
     snprintf(row.zeros, sizeof row.zeros, "%s", percent_text(s->zeros, s->finite).text);
     row.outliers = s->outliers_below + s->outliers_above;
+    row.peak = gufo_stats_peak(s);
+    row.has_scales = from->scales.scales.count > 0;
+    row.has_minimums = from->scales.minimums.count > 0;
+    row.scales = scale_row_of(&from->scales.scales);
+    row.minimums = scale_row_of(&from->scales.minimums);
     row.histogram =
         (histogram_row){number_of(s->outliers_below > 0 ? GUFO_TYPE_F64 : tensor->type, s->low),
                         number_of(s->outliers_above > 0 ? GUFO_TYPE_F64 : tensor->type, s->high),
@@ -513,6 +576,7 @@ static void add_up(stats_totals *t, const gufo_stats *s)
 static gufo_status scan(stats_report *r, stats_row *row)
 {
     const stats_options *options = r->options;
+    const shared_options *shared = options->base.shared;
     gufo_run run = {.threads = (unsigned)options->base.shared->threads,
                     .cpu = options->cpu,
                     .progress = on_progress,
@@ -524,6 +588,11 @@ static gufo_status scan(stats_report *r, stats_row *row)
                          "its data begins inside that of another tensor; --tensors can select it "
                          "alone");
     status = gufo_tensor_scan(r->in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
+    run.progress = NULL; /* blocks are in the cache of the system */
+    row->scales = (gufo_scales){.scales = {.count = 0}};
+    if (status == GUFO_OK && (shared->json || shared->verbose))
+        status =
+            gufo_tensor_scan_scales(r->in->model, &row->tensor, &run, &row->scales, &row->failure);
     progress_end(&r->bar);
     r->bytes_before += 2 * row->tensor.available;
     return status;

@@ -68,9 +68,11 @@ static int count(vocab_report *r)
     gufo_error error = {.code = GUFO_OK};
 
     gufo_vocab_count_types(vocab, r->types);
+    if (listed == LISTED_NONE)
+        status = gufo_vocab_count_lengths(vocab, r->lengths, &error);
     if (listed == LISTED_SPECIAL)
         status = gufo_vocab_tokens_with(vocab, special, &r->special, &error);
-    if (listed == LISTED_NONE || listed == LISTED_DUPLICATES)
+    if (status == GUFO_OK && (listed == LISTED_NONE || listed == LISTED_DUPLICATES))
         status = gufo_vocab_duplicates(vocab, &r->duplicates, &error);
     if (status == GUFO_OK && (listed == LISTED_NONE || listed == LISTED_LONGEST))
         status = gufo_vocab_longest(vocab, listed == LISTED_NONE ? LONGEST : SIZE_MAX, &r->longest,

@@ -35,6 +35,7 @@ typedef struct vocab_report {
     const gufo_vocab *vocab;
     gufo_vocab_facts facts;
     uint64_t types[GUFO_TOKEN_TYPE_COUNT];
+    uint64_t lengths[GUFO_TOKEN_LENGTHS];
     gufo_ids special, longest, duplicates, unreachable;
     uint64_t tested;                  /* tokens with a text of their own */
     uint64_t text_bytes, text_tokens; /* of --text */

@@ -6,6 +6,7 @@
  *     Vocabulary
  *       model          llama (SPM)
  *       tokens         32,000: 31,741 normal, 1 unknown, 2 control, 256 byte
+ *       lengths        half of the written tokens have at most 6 bytes, 90 % at most 11
  *       bos            1 "<s>"
  *       adds           BOS
  *       duplicates     none
@@ -211,10 +212,13 @@ static const record_field text_fields[] = {
 };
 static const record_type text_type = RECORD_OF(text_row, text_fields, 0);
 
+static const record_field length_fields[] = {{NULL, NULL, RECORD_COUNT, .bytes = sizeof(uint64_t)}};
+static const record_type length_type = RECORD_BARE(uint64_t, length_fields);
+
 typedef struct result {
     gufo_vocab_facts facts;
     uint64_t types[GUFO_TOKEN_TYPE_COUNT];
-    record_list special, longest, duplicates, unreachable, warnings;
+    record_list lengths, special, longest, duplicates, unreachable, warnings;
     bool has_text;
     text_row text;
 } result;
@@ -236,6 +240,7 @@ static const record_field result_fields[] = {
     {"pre", NULL, RECORD_TEXT, RECORD_AT(result, facts.pre)},
     {"size", NULL, RECORD_COUNT, RECORD_AT(result, facts.size)},
     {"types", NULL, RECORD_RECORD, .at = 0, .of = &count_type},
+    {"lengths", NULL, RECORD_LIST, RECORD_AT(result, lengths), .of = &length_type},
     {"special", NULL, RECORD_MAP, RECORD_AT(result, special), .of = &special_type},
     {"add_bos", NULL, RECORD_FLAG, RECORD_AT(result, facts.add_bos)},
     {"add_eos", NULL, RECORD_FLAG, RECORD_AT(result, facts.add_eos)},
@@ -266,6 +271,7 @@ static void write_facts(const vocab_report *r, const record_list *longest)
     uint64_t count = 0;
     result all = {
         .facts = r->facts,
+        .lengths = {.items = r->lengths, .count = GUFO_TOKEN_LENGTHS},
         .longest = *longest,
         .duplicates = {.items = r->duplicates.ids, .count = r->duplicates.count},
         .unreachable = {.items = r->unreachable.ids, .count = r->unreachable.count},
@@ -317,6 +323,29 @@ static void put_types(const vocab_report *r)
             len += (size_t)snprintf(text + len, sizeof text - len, "%s %s %s", len > 0 ? "," : ":",
                                     human_grouped(r->types[type]).text, gufo_token_type_name(type));
     put_value("tokens", "%s%s", human_grouped(r->facts.size).text, text);
+}
+
+/* The bytes that `percent` of `all` written tokens do not exceed. */
+static size_t most_bytes_of(const vocab_report *r, uint64_t all, unsigned percent)
+{
+    uint64_t sum = r->lengths[0];
+    size_t bytes = 0;
+
+    while (bytes < GUFO_TOKEN_LENGTHS - 1 && sum * 100 < all * percent)
+        sum += r->lengths[++bytes];
+    return bytes;
+}
+
+static void put_lengths(const vocab_report *r)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < GUFO_TOKEN_LENGTHS; i++)
+        all += r->lengths[i];
+    if (all > 0)
+        put_value("lengths", "half of the written tokens have at most %s, 90 %% at most %zu",
+                  human_counted(most_bytes_of(r, all, 50), "byte", "bytes").text,
+                  most_bytes_of(r, all, 90));
 }
 
 static void put_special(const vocab_report *r)
@@ -391,6 +420,7 @@ static void print_facts(const vocab_report *r, const record_list *longest)
     if (r->facts.pre != NULL)
         put_value("pre-tokenizer", "%s", r->facts.pre);
     put_types(r);
+    put_lengths(r);
     put_special(r);
     put_flags(r);
     put_counts(r);

@@ -1,7 +1,7 @@
 /* Statistics of a tensor's data, in two passes:
  *
  *     first     mean, deviation, extremes, zeros, what is not finite, scales
- *     second    with them: outliers, histogram
+ *     second    with them: outliers, histogram, the energy of the largest
  *
  * A piece that is in the cache is looked through twice by itself, so that squares are those of
  * differences from a mean near by, and nothing is lost to cancellation; two parts with n and k
@@ -20,119 +20,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- scales --------------------------------------------------------------------------------- */
-
-/* Scales that are not numbers: infinite, NaN, or a code that no writer uses.
- *
- * They are looked for where they are in the block, not in what it decodes to: an exponent byte of
- * 255 decodes to finite numbers, and a scale that is infinite makes 256 values useless, but is one
- * fault. */
-
-typedef bool scale_test(const uint8_t *at);
-
-/* `count` scales of `width` bytes from `offset` on, in a group of blocks. */
-typedef struct scales_rule {
-    uint32_t type;
-    uint8_t offset, count, width;
-    scale_test *is_bad;
-} scales_rule;
-
-static bool half_is_bad(const uint8_t *at)
-{
-    return (load_u16(at, HOST_IS_BIG_ENDIAN) & 0x7c00u) == 0x7c00u;
-}
-
-static bool float_is_bad(const uint8_t *at)
-{
-    return (load_u32(at, HOST_IS_BIG_ENDIAN) & 0x7f800000u) == 0x7f800000u;
-}
-
-/* E8M0, where 255 means NaN. */
-static bool exponent_is_bad(const uint8_t *at)
-{
-    return *at == 255;
-}
-
-/* A binary16 number in the top four bits of four words, the lowest bits first:
- *
- *     word      0         1         2         3
- *     bits    3 2 1 0   7 6 5 4   B A 9 8   F E D C      exponent: E D C B A */
-static bool split_half_is_bad(const uint8_t *at)
-{
-    return (load_u16(at + 4, HOST_IS_BIG_ENDIAN) & 0xc000u) == 0xc000u &&
-           (load_u16(at + 6, HOST_IS_BIG_ENDIAN) & 0x7000u) == 0x7000u;
-}
-
-/* Q8_1 has a sum behind its scale, which does not matter to values.  Every code of NVFP4's scales
- * is a number. */
-static const scales_rule rules[] = {
-    {GUFO_TYPE_Q4_0, 0, 1, 2, half_is_bad},     {GUFO_TYPE_Q4_1, 0, 2, 2, half_is_bad},
-    {GUFO_TYPE_Q5_0, 0, 1, 2, half_is_bad},     {GUFO_TYPE_Q5_1, 0, 2, 2, half_is_bad},
-    {GUFO_TYPE_Q8_0, 0, 1, 2, half_is_bad},     {GUFO_TYPE_Q8_1, 0, 1, 2, half_is_bad},
-    {GUFO_TYPE_Q2_K, 80, 2, 2, half_is_bad},    {GUFO_TYPE_Q3_K, 108, 1, 2, half_is_bad},
-    {GUFO_TYPE_Q4_K, 0, 2, 2, half_is_bad},     {GUFO_TYPE_Q5_K, 0, 2, 2, half_is_bad},
-    {GUFO_TYPE_Q6_K, 208, 1, 2, half_is_bad},   {GUFO_TYPE_Q8_K, 0, 1, 4, float_is_bad},
-    {GUFO_TYPE_IQ1_S, 0, 1, 2, half_is_bad},    {GUFO_TYPE_IQ1_M, 48, 1, 8, split_half_is_bad},
-    {GUFO_TYPE_IQ2_XXS, 0, 1, 2, half_is_bad},  {GUFO_TYPE_IQ2_XS, 0, 1, 2, half_is_bad},
-    {GUFO_TYPE_IQ2_S, 0, 1, 2, half_is_bad},    {GUFO_TYPE_IQ3_XXS, 0, 1, 2, half_is_bad},
-    {GUFO_TYPE_IQ3_S, 0, 1, 2, half_is_bad},    {GUFO_TYPE_IQ4_NL, 0, 1, 2, half_is_bad},
-    {GUFO_TYPE_IQ4_XS, 0, 1, 2, half_is_bad},   {GUFO_TYPE_TQ1_0, 52, 1, 2, half_is_bad},
-    {GUFO_TYPE_TQ2_0, 64, 1, 2, half_is_bad},   {GUFO_TYPE_Q1_0, 0, 1, 2, half_is_bad},
-    {GUFO_TYPE_Q2_0, 0, 1, 2, half_is_bad},     {GUFO_TYPE_MXFP4, 0, 1, 1, exponent_is_bad},
-    {GUFO_TYPE_Q4_0_4_4, 0, 4, 2, half_is_bad}, {GUFO_TYPE_Q4_0_4_8, 0, 4, 2, half_is_bad},
-    {GUFO_TYPE_Q4_0_8_8, 0, 8, 2, half_is_bad}, {GUFO_TYPE_IQ4_NL_4_4, 0, 4, 2, half_is_bad},
-};
-
-/* NULL for a type that has no scales that can be wrong. */
-static const scales_rule *rule_of(uint32_t type)
-{
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].type == type)
-            return &rules[i];
-    return NULL;
-}
-
-/* A bad scale, number `scale` of group `group` of the piece.  Interleaved blocks have one each, of
- * their own row. */
-static gufo_stats_find find_at(const stats_piece *piece, const scales_rule *s, uint64_t group,
-                               uint32_t scale)
-{
-    const stats_layout *layout = piece->layout;
-    uint64_t row = layout->rows > 1 ? scale : 0;
-    uint64_t at = (row * piece->groups + group) * layout->type->block_elements;
-
-    return (gufo_stats_find){.count = 1,
-                             .first = stats_index(piece, at),
-                             .offset =
-                                 stats_offset(piece, at) + s->offset + (uint64_t)scale * s->width};
-}
-
-static void count_in_group(const stats_piece *piece, const scales_rule *s, uint64_t group,
-                           gufo_stats_find *find)
-{
-    const stats_layout *layout = piece->layout;
-    const uint8_t *at = piece->blocks + group * layout->group_bytes + s->offset;
-
-    for (uint32_t i = 0; i < s->count; i++, at += s->width) {
-        if (!s->is_bad(at))
-            continue;
-        gufo_stats_find one = find_at(piece, s, group, i);
-
-        stats_find_add(find, &one);
-        if (layout->rows == 1)
-            return; /* one block, however many of its scales are bad */
-    }
-}
-
-/* Adds the blocks of a piece whose scales are infinite, NaN, or not allowed. */
-static void stats_scales_count(const stats_piece *piece, gufo_stats_find *find)
-{
-    const scales_rule *s = rule_of(piece->layout->type->id);
-
-    for (uint64_t group = 0; s != NULL && group < piece->groups; group++)
-        count_in_group(piece, s, group, find);
-}
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
@@ -367,9 +254,24 @@ typedef struct bins {
     uint64_t counts[GUFO_STATS_BINS];
 } bins;
 
+/* Magnitudes, the largest first: a bin is a 32nd part of an octave.  The last one has all that are below
+ * 2^-24 of the largest, whose squares do not matter. */
+enum { OCTAVE = 32, MAGNITUDES = 24 * OCTAVE, MANTISSA = 52 };
+
+typedef struct magnitudes {
+    uint64_t counts[MAGNITUDES];
+    double squares[MAGNITUDES]; /* of values times the factor */
+} magnitudes;
+
+typedef struct spread {
+    bins bins;
+    magnitudes sizes;
+} spread;
+
 typedef struct distribution {
     range range;
-    bins bins;
+    double factor; /* the power of two that makes the largest magnitude about 1 */
+    spread spread;
 } distribution;
 
 /* All values but outliers. */
@@ -386,6 +288,12 @@ static range choose_range(const gufo_stats *s)
     return r;
 }
 
+/* Of the least numbers the power itself would be infinite. */
+static double factor_for(double largest)
+{
+    return largest > 0 ? ldexp(1, largest > 0x1p-1000 ? -ilogb(largest) : 1000) : 1;
+}
+
 static size_t bin_of(const range *r, double value)
 {
     double bin = (value * r->factor - r->low * r->factor) * r->bins;
@@ -393,33 +301,79 @@ static size_t bin_of(const range *r, double value)
     return bin < GUFO_STATS_BINS ? (size_t)bin : GUFO_STATS_BINS - 1;
 }
 
+/* Numbers that are not negative have the order of their bits: exponent and five bits of the mantissa are
+ * the octave and its part. */
+static size_t size_of(double magnitude)
+{
+    uint64_t bits, top = (UINT64_C(1023) * OCTAVE) + OCTAVE - 1; /* just below 2 */
+
+    memcpy(&bits, &magnitude, sizeof bits);
+    bits >>= MANTISSA - 5;
+    return top - bits < MAGNITUDES ? (size_t)(top - bits) : MAGNITUDES - 1;
+}
+
 static void count_piece(const void *context, const stats_piece *piece, void *result)
 {
-    const range *r = &((const distribution *)context)->range;
-    bins *b = result;
+    const distribution *d = context;
+    const range *r = &d->range;
+    spread *s = result;
 
     for (uint64_t i = 0; i < piece->count; i++) {
-        double value = piece->values[i];
+        double value = piece->values[i], magnitude = fabs(value) * d->factor;
 
+        if (!isfinite(value))
+            continue;
         if (value >= r->low && value <= r->high)
-            b->counts[bin_of(r, value)]++;
-        else if (isfinite(value))
-            *(value < r->low ? &b->below : &b->above) += 1;
+            s->bins.counts[bin_of(r, value)]++;
+        else
+            *(value < r->low ? &s->bins.below : &s->bins.above) += 1;
+        s->sizes.counts[size_of(magnitude)]++;
+        s->sizes.squares[size_of(magnitude)] += magnitude * magnitude;
     }
 }
 
-static void take_bins(void *context, const void *result)
+static void take_spread(void *context, const void *result)
 {
-    bins *sum = &((distribution *)context)->bins;
-    const bins *more = result;
+    spread *sum = &((distribution *)context)->spread;
+    const spread *more = result;
 
-    sum->below += more->below;
-    sum->above += more->above;
+    sum->bins.below += more->bins.below;
+    sum->bins.above += more->bins.above;
     for (size_t i = 0; i < GUFO_STATS_BINS; i++)
-        sum->counts[i] += more->counts[i];
+        sum->bins.counts[i] += more->bins.counts[i];
+    for (size_t i = 0; i < MAGNITUDES; i++) {
+        sum->sizes.counts[i] += more->sizes.counts[i];
+        sum->sizes.squares[i] += more->sizes.squares[i];
+    }
+}
+
+/* Of the bin that the last of `count` values is in, they have an equal share. */
+static double share_of_largest(const magnitudes *sizes, uint64_t count)
+{
+    double all = 0, largest = 0;
+
+    for (size_t i = 0; i < MAGNITUDES; i++) {
+        uint64_t taken = sizes->counts[i] < count ? sizes->counts[i] : count;
+
+        all += sizes->squares[i];
+        if (taken > 0)
+            largest += sizes->squares[i] * ((double)taken / (double)sizes->counts[i]);
+        count -= taken;
+    }
+    return all > 0 ? fmin(largest / all, 1) : 0;
 }
 
 /* ---- the scan ------------------------------------------------------------------------------- */
+
+static double largest_of(const gufo_stats *s)
+{
+    return fmax(fabs(s->minimum), fabs(s->maximum));
+}
+
+double gufo_stats_peak(const gufo_stats *s)
+{
+    return s->rms > 0 ? largest_of(s) / s->rms : 0;
+}
 
 static void fill_first(gufo_stats *out, const moments *m)
 {
@@ -439,15 +393,18 @@ static void fill_first(gufo_stats *out, const moments *m)
         return;
     out->mean = fmin(fmax(out->mean, out->minimum), out->maximum); /* it may have been rounded up */
     out->deviation = ldexp(sqrt(m->squares / (double)m->finite), m->exponent);
+    out->rms = ldexp(sqrt(m->mean * m->mean + m->squares / (double)m->finite), m->exponent);
+    out->rms = fmin(out->rms, largest_of(out)); /* likewise */
 }
 
 static void fill_second(gufo_stats *out, const distribution *d)
 {
     out->low = d->range.low;
     out->high = d->range.high;
-    out->outliers_below = d->bins.below;
-    out->outliers_above = d->bins.above;
-    memcpy(out->bins, d->bins.counts, sizeof out->bins);
+    out->outliers_below = d->spread.bins.below;
+    out->outliers_above = d->spread.bins.above;
+    memcpy(out->bins, d->spread.bins.counts, sizeof out->bins);
+    out->top_energy = share_of_largest(&d->spread.sizes, (out->finite - 1) / GUFO_STATS_TOP + 1);
 }
 
 gufo_status gufo_tensor_scan(const gufo_model *model, const gufo_tensor *tensor, uint32_t flags,
@@ -483,11 +440,12 @@ gufo_status gufo_tensor_scan(const gufo_model *model, const gufo_tensor *tensor,
     if (status != GUFO_OK || !both || m.finite == 0)
         return status;
     d.range = choose_range(out);
+    d.factor = factor_for(largest_of(out));
     pass.bytes_before = bytes;
     pass.context = &d;
-    pass.result_size = sizeof d.bins;
+    pass.result_size = sizeof d.spread;
     pass.visit = count_piece;
-    pass.take = take_bins;
+    pass.take = take_spread;
     status = stats_run_pass(&pass, error);
     fill_second(out, &d);
     return status;

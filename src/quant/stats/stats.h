@@ -1,6 +1,7 @@
 /* Looking through the data of one tensor, as the files of the scan see it.
  *
- *     stats.c    what is counted and added up, in two passes; scales of blocks that are not numbers
+ *     stats.c    what is counted and added up, in two passes
+ *     scales.c   scales of blocks: those that are not numbers, and how they are distributed
  *     walk.c     one pass: read, decode, on many threads
  *     check.c    findings about a whole file
  *
@@ -55,7 +56,8 @@ typedef struct stats_pass {
     const gufo_model *model;
     const gufo_tensor *tensor;
     const stats_layout *layout;
-    bool swapped; /* blocks are big-endian */
+    bool swapped;   /* blocks are big-endian */
+    bool undecoded; /* pieces have blocks alone */
     const gufo_run *run;
     uint64_t bytes_before, bytes_in_all; /* of all passes, for progress */
     size_t result_size;
@@ -67,6 +69,9 @@ typedef struct stats_pass {
 } stats_pass;
 
 gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error);
+
+/* Adds the blocks of a piece whose scales are infinite, NaN, or not allowed. */
+void stats_scales_count(const stats_piece *piece, gufo_stats_find *find);
 
 typedef struct place_text {
     char text[96];

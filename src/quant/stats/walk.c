@@ -15,8 +15,6 @@
 #include "base/threads.h"
 #include "codec/coding.h"
 #include "codec/interleaved.h"
-#include "codec/coding.h"
-#include "codec/interleaved.h"
 
 enum { CHUNK_ELEMENTS = 256 * 1024 };
 
@@ -125,6 +123,8 @@ static gufo_status decode_piece(const walk *w, stats_worker *worker, stats_piece
 {
     const stats_layout *layout = piece->layout;
 
+    if (w->pass->undecoded)
+        return GUFO_OK;
     piece->values = worker->values;
     piece->count = piece->groups * layout->group_elements;
     return decode_wide(layout->type, piece->blocks, layout->rows, piece->count / layout->rows,
