@@ -20,6 +20,9 @@ foreach(room COMPAT DIGEST TEMPLATE TEXT IMPORT)
         set(GUFO_${room} ${GUFO_FULL})
     endif()
 endforeach()
+if(NOT DEFINED GUFO_REPORT) # which needs nothing (pages that show models): the command always has it
+    set(GUFO_REPORT ${PROJECT_IS_TOP_LEVEL})
+endif()
 if(GUFO_IMPORT) # reads tokenizers with it
     set(GUFO_TEXT ON)
 endif()

@@ -30,7 +30,7 @@ if(NOT TARGET gufo_text_internal)
 endif()
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS tests/test_*.c)
 # Rooms that are libraries of their own may have been left out.
-foreach(room digest compat template text import)
+foreach(room digest compat template text import report)
     if(NOT TARGET gufo_${room}_internal)
         list(FILTER unit_tests EXCLUDE REGEX "/tests/${room}/")
     endif()
@@ -217,7 +217,7 @@ if(TARGET gufo_command AND GUFO_FULL AND GUFO_LEGACY)
     target_compile_definitions(gufo_without_legacy PRIVATE GUFO_HAS_IMPORT GUFO_PCRE2 ${digest_definitions}
         ${text_definitions})
     target_link_libraries(gufo_without_legacy PRIVATE ${digest_libraries} ${text_libraries} ${import_libraries}
-        gufo_internal gufo_flags gufo_library::pcre2 gufo_library::jansson gufo_library::utf8proc gufo_library::yaml)
+        gufo_report_internal gufo_internal gufo_flags gufo_library::pcre2 gufo_library::jansson gufo_library::utf8proc gufo_library::yaml)
 endif()
 if(CMAKE_CROSSCOMPILING)
     message(STATUS "cross build: no command tests")

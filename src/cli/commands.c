@@ -9,6 +9,7 @@ const command commands[] = {
     {"stats", "Show statistics of the tensors' numbers", .line = &command_stats},
     {"estimate", "Show the memory that a model needs to run", .line = &command_estimate,
      .common = true},
+    {"report", "Write a page that shows models as pictures", .line = &command_report},
     {"diff", "Show how two models differ", .line = &command_diff, .common = true},
     {"validate", "Check files and report every fault", .line = &command_validate, .common = true,
      .group = "Check models"},

@@ -252,6 +252,7 @@ get sample.gguf tokenizer.ggml.tokens
 stats sample.gguf
 stats -v --tensors=output.weight sample.gguf
 estimate sample.gguf
+report sample.gguf -o -
 estimate --fit 1G,1G --host 1G --bandwidth 1G sample.gguf
 estimate --table --fit 4G sample.gguf
 estimate --plot --fit 4G sample.gguf

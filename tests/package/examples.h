@@ -1,6 +1,7 @@
 /* What the examples at the beginning of public headers take for granted (`headers` compiles them). */
 #include "gufo.h"
 #include "gufo/digest.h"
+#include "gufo/report.h"
 
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ extern gufo_digests all;
 extern gufo_estimate estimate;
 extern gufo_summary summary;
 extern gufo_tensor tensor;
+extern gufo_text page;
 extern gufo_job_options files;
 extern gufo_job *job;
 extern gufo_status status;

@@ -11,9 +11,9 @@
 #include "cli/diff/diff_candidates.h"
 
 #include "cli/core/records/layer_map.h"
-#include "cli/core/records/tensor_text.h"
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
+#include "gufo/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -124,8 +124,8 @@ static loss_sum *sum_of(loss_sums *s, gufo_str role, uint64_t layer)
 static void add_row(loss_sums *s, const gufo_tensor_difference *row)
 {
     uint64_t layer;
-    gufo_str role = tensor_role(diff_row_tensor(row, s->r->count)->name, &layer);
-    bool is_layer = s->by_layer && layer != TENSOR_NO_LAYER;
+    gufo_str role = gufo_tensor_role(diff_row_tensor(row, s->r->count)->name, &layer);
+    bool is_layer = s->by_layer && layer != GUFO_NO_LAYER;
     loss_sum *sum = sum_of(s, is_layer ? (gufo_str){"", 0} : role, is_layer ? layer : 0);
     double loss;
 

@@ -5,6 +5,7 @@
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/number.h"
+#include "gufo/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -148,14 +149,14 @@ static void print_coefficients(const quantize_options *o, size_t output)
     for (uint64_t i = 0; gufo_size_plan_tensor_at(o->size.plan, output, i, &tensor); i++) {
         size_t k = 0;
 
-        while (k < count &&
-               (seen[k].coefficient != tensor.coefficient ||
-                !gufo_str_equal(tensor_role(seen[k].name, NULL), tensor_role(tensor.name, NULL))))
+        while (k < count && (seen[k].coefficient != tensor.coefficient ||
+                             !gufo_str_equal(gufo_tensor_role(seen[k].name, NULL),
+                                             gufo_tensor_role(tensor.name, NULL))))
             k++;
         if (tensor.is_kept || k < count || count == ROLES)
             continue;
         fputs(count > 0 ? ", " : "", l.out);
-        text_put(l.out, tensor_role(tensor.name, NULL), TEXT_PLAIN);
+        text_put(l.out, gufo_tensor_role(tensor.name, NULL), TEXT_PLAIN);
         fprintf(l.out, " %.4g", tensor.coefficient);
         seen[count++] = tensor;
     }

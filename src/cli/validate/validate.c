@@ -352,6 +352,21 @@ static int fix_and_check(const report *r, report *output)
     return code == CODE_OK ? check_input(output, 0) : code;
 }
 
+int validate_rows(const validate_options *options, const char *path, validate_row_fn *row,
+                  void *context)
+{
+    report r = {.options = options, .path = path, .row = row, .row_context = context};
+    char *missing;
+    uint32_t shards = input_find_set(path, options->input.single, &missing);
+    int code = check_request(options, path, shards);
+
+    r.missing = missing;
+    if (code == CODE_OK)
+        code = check_input(&r, shards);
+    free(missing);
+    return code;
+}
+
 static int validate_with(const validate_options *options, const char *path, gufo_fixes *fixes)
 {
     report r = {.options = options,

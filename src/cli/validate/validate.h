@@ -25,6 +25,26 @@ typedef struct validate_options {
 
 enum { MOST_RULES = 256 };
 
+typedef struct hint {
+    char *words, *command; /* NULL: none */
+} hint;
+
+/* A finding that the command would list, with its advice, for whoever shows it elsewhere; all of it lives
+ * as long as the call. */
+typedef struct validate_row {
+    const gufo_finding *finding;
+    gufo_severity severity;
+    size_t shard; /* its number from 1; 0: not one of a set */
+    hint advice;
+} validate_row;
+
+typedef void validate_row_fn(void *context, const validate_row *row);
+
+/* Checks a file as the command does; of the options, what its own options do counts.  Nothing is printed but failures;
+ * returns CODE_OK where all of it was checked, whatever was found. */
+int validate_rows(const validate_options *options, const char *path, validate_row_fn *row,
+                  void *context);
+
 /* The state of one FILE argument. */
 typedef struct report {
     const validate_options *options;
@@ -42,6 +62,8 @@ typedef struct report {
     uint64_t counts[GUFO_ERROR + 1]; /* findings by severity */
     uint64_t listed[MOST_RULES];     /* findings of the format, by rule, in the current file */
     gufo_fixes *fixes;               /* of --fix; NULL: they are not collected */
+    validate_row_fn *row;            /* that takes findings; NULL: they are printed */
+    void *row_context;
     /* In the end: */
     bool complete, valid; /* everything could be checked; what came of it */
     bool is_fixed;
@@ -62,10 +84,6 @@ void report_verdict(const report *r);
  * the number of shards, 0 for a single file.  `output` is the file that --fix has written, or
  * NULL. */
 void report_end_object(report *r, uint32_t shards, bool complete, report *output);
-
-typedef struct hint {
-    char *words, *command; /* NULL: none */
-} hint;
 
 /* Advice about a finding; the caller frees it with hint_free. */
 hint hint_of(const report *r, const gufo_finding *finding);

@@ -306,10 +306,25 @@ static void write_finding(report *r, const gufo_finding *finding)
     hint_free(&h);
 }
 
+static void pass_finding(const report *r, const gufo_finding *finding)
+{
+    const validate_row row = {.finding = finding,
+                              .severity = severity_of(r, finding->rule),
+                              .shard = r->shard,
+                              .advice = hint_of(r, finding)};
+
+    r->row(r->row_context, &row);
+    hint_free(&row.advice);
+}
+
 static void show_finding(report *r, const gufo_finding *finding)
 {
     const shared_options *shared = r->options->base.shared;
 
+    if (r->row != NULL) {
+        pass_finding(r, finding);
+        return;
+    }
     if (r->silent || stdout_broken())
         return;
     if (shared->json)

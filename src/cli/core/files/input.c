@@ -184,7 +184,7 @@ bool input_find_near(const char *path, char out[INPUT_NEAR_SIZE])
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static gufo_model *open_file(const char *path, uint32_t open_flags, gufo_error *error)
+gufo_model *input_open_quietly(const char *path, uint32_t open_flags, gufo_error *error)
 {
     gufo_open_options options = {
         .flags = open_flags, .name = path, .max_depth = options_max_depth()};
@@ -207,7 +207,7 @@ static gufo_model *open_model(const char *path, uint32_t open_flags)
         return NULL;
     }
     signals_reading(path);
-    model = open_file(path, open_flags, &error);
+    model = input_open_quietly(path, open_flags, &error);
     if (model == NULL) {
         bool is_near = input_find_near(path, near);
 

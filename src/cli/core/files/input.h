@@ -68,6 +68,9 @@ int input_damage(const input *in, bool report);
  * a report. */
 gufo_model *input_open_model(const char *path, uint32_t open_flags);
 
+/* Opens what is there, without a report and without a look for edits and for shards that are missing. */
+gufo_model *input_open_quietly(const char *path, uint32_t open_flags, gufo_error *error);
+
 /* The path of file `index` of a model: of its shards, or of the parts of an old file; NULL past the last
  * one. */
 const char *input_file_at(const gufo_model *model, size_t index);

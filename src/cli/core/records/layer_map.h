@@ -10,33 +10,25 @@
 #ifndef CLI_CORE_RECORDS_LAYER_MAP_H
 #define CLI_CORE_RECORDS_LAYER_MAP_H
 
-#include "gufo/base.h"
+#include "gufo/summary.h"
 
-enum { LAYER_MAP_ROLES = 52, LAYER_MAP_LAYERS = 1024, LAYER_MAP_LEVELS = 5, LAYER_MAP_TEXT = 12 };
+enum { LAYER_MAP_ROLES = 52, LAYER_MAP_LEVELS = 5, LAYER_MAP_TEXT = 12 };
 
 typedef struct layer_cell {
-    bool there;
     double value; /* how hot it is; NaN: not known */
     char text[LAYER_MAP_TEXT];
 } layer_cell;
 
 /* Begins as {0}. */
 typedef struct layer_map {
-    gufo_str roles[LAYER_MAP_ROLES]; /* live as long as the model */
-    size_t role_count;
-    uint64_t layer_count;
-    layer_cell *cells; /* of a layer all roles are neighbours */
-    struct layer_other {
-        gufo_str name;
-        layer_cell cell;
-    } others[LAYER_MAP_ROLES]; /* outside of layers */
-    size_t other_count;
-    uint64_t left_out; /* that do not fit */
-    bool is_log;       /* values differ by orders of magnitude */
+    gufo_layers *layers; /* NULL before the first tensor */
+    layer_cell *cells;   /* by the number of the tensor among those that were added */
+    size_t count, room;
+    bool is_log; /* values differ by orders of magnitude */
 } layer_map;
 
-/* Adds a tensor; a second one of the same layer and role takes the place of a colder one.  False without
- * memory. */
+/* Adds a tensor, whose name lives as long as the map; a second one of the same layer and role takes the place of
+ * a colder one.  False without memory. */
 bool layer_map_add(layer_map *m, gufo_str name, double value, const char *text);
 /* Writes the picture, and what its shades are with a word for the values. */
 void layer_map_put(const layer_map *m, bool color, const char *what);

@@ -15,12 +15,4 @@ tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator);
 /* Bits for each weight; 0 without weights. */
 double tensor_bits(uint64_t bytes, uint64_t weights);
 
-/* ---- what its name says ---------------------------------------------------------------------- */
-
-#define TENSOR_NO_LAYER UINT64_MAX
-
-/* "ffn_down" and 3 of "blk.3.ffn_down.weight"; "output" and TENSOR_NO_LAYER of "output.weight".  A part of
- * the name.  `layer` may be NULL. */
-gufo_str tensor_role(gufo_str name, uint64_t *layer);
-
 #endif

@@ -17,7 +17,7 @@
 /* ---- pieces --------------------------------------------------------------------------------- */
 
 typedef struct piece {
-    char text[16];
+    char text[GUFO_SHOWN_SIZE];
     size_t len;     /* of text */
     size_t taken;   /* bytes of the input that it represents */
     size_t columns; /* on the screen */
@@ -47,23 +47,6 @@ static size_t code_point_columns(uint32_t code_point)
     return 1;
 }
 
-/* START, the number in at least `digits` hexadecimal digits, END: by hand, because a text may be escapes
- * alone. */
-static void piece_escape(piece *p, size_t taken, const char *start, uint32_t number,
-                         unsigned digits, const char *end)
-{
-    size_t len = strlen(start), end_len = strlen(end);
-
-    while (digits < 8 && number >> (4 * digits) != 0)
-        digits++;
-    memcpy(p->text, start, len);
-    while (digits-- > 0)
-        p->text[len++] = "0123456789abcdef"[number >> (4 * digits) & 0xf];
-    memcpy(p->text + len, end, end_len);
-    p->len = p->columns = len + end_len;
-    p->taken = taken;
-}
-
 static void piece_letter(piece *p, char letter)
 {
     p->text[0] = '\\';
@@ -79,16 +62,9 @@ static void piece_copy(piece *p, const char *from, size_t len, size_t columns)
     p->columns = columns;
 }
 
-static void piece_control(piece *p, size_t taken, uint32_t code_point, text_style style)
+static bool goes_through(uint32_t code_point, text_style style)
 {
-    static const char names[] = {['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r'};
-
-    if (style == TEXT_LINES && (code_point == '\n' || code_point == '\t'))
-        piece_copy(p, code_point == '\n' ? "\n" : "\t", 1, 1);
-    else if (code_point < sizeof names && names[code_point] != 0)
-        piece_letter(p, names[code_point]);
-    else
-        piece_escape(p, taken, "\\u{", code_point, 1, "}");
+    return style == TEXT_LINES && (code_point == '\n' || code_point == '\t');
 }
 
 /* The piece at the start of `rest`, which is not empty. */
@@ -98,14 +74,13 @@ static void next_piece(gufo_str rest, text_style style, piece *p)
     uint32_t code_point = 0;
     size_t len = gufo_utf8_decode(rest, &code_point);
 
-    if (len == 0)
-        piece_escape(p, 1, "\\x", first, 2, "");
-    else if (gufo_utf8_is_control(code_point))
-        piece_control(p, len, code_point, style);
-    else if (style == TEXT_QUOTED && (first == '"' || first == '\\'))
+    if (style == TEXT_QUOTED && (first == '"' || first == '\\')) {
         piece_letter(p, (char)first);
-    else
-        piece_copy(p, rest.data, len, code_point_columns(code_point));
+    } else if (len == 0 || (gufo_utf8_is_control(code_point) && !goes_through(code_point, style))) {
+        p->len = p->columns = gufo_utf8_show(rest, p->text, &p->taken);
+    } else {
+        piece_copy(p, rest.data, len, len == 1 ? 1 : code_point_columns(code_point));
+    }
 }
 
 static gufo_str skip(gufo_str text, size_t len)

@@ -1,0 +1,198 @@
+/* A report on models: one HTML page with its pictures inside, which needs no script, no network and no
+ * other file.  A library of its own, libgufo_report (pkg-config gufo-report).
+ *
+ *     gufo_report_model shown = {.model = model, .name = gufo_str_of("model.gguf")};
+ *     gufo_report_content content = {.models = &shown, .model_count = 1};
+ *     gufo_report_write(&content, &page, &error);
+ *
+ * What is drawn comes from the caller: a model, and the facts that it has computed with the other
+ * headers (statistics, losses, memory ...).  Every part is optional: without its facts a section is one
+ * line with the hint of the caller, or is left out.  The same content gives the same bytes; the library
+ * reads no file, no clock and no environment.  Texts of files stay text: none becomes markup. */
+#ifndef GUFO_REPORT_H
+#define GUFO_REPORT_H
+
+#include "format.h"
+#include "quant.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==== The simple interface =================================================================== */
+
+typedef struct gufo_report_content gufo_report_content;
+
+/* Writes the page: appends it to `out`.  Any thread.  On failure `out` is as it was: GUFO_E_MEMORY,
+ * GUFO_E_ARGUMENT. */
+GUFO_API gufo_status gufo_report_write(const gufo_report_content *content, gufo_text *out,
+                                       gufo_error *error);
+
+/* ==== Findings ================================================================================ */
+
+/* A finding with advice, as gufo_finding has it; texts live as long as the call that draws them. */
+typedef struct gufo_report_finding {
+    const gufo_rule *rule;
+    gufo_severity severity;
+    uint64_t offset; /* in the file, or GUFO_NO_OFFSET */
+    size_t shard;    /* number of the file from 1; 0: not one of a set */
+    gufo_str subject, message;
+    gufo_str hint;    /* words; empty: none */
+    gufo_str command; /* that fixes it, may be of several lines; empty: none */
+    uint64_t reserved[4];
+} gufo_report_finding;
+
+/* ==== Memory ================================================================================== */
+
+/* What a context takes. */
+typedef struct gufo_report_memory_point {
+    uint64_t context;                 /* tokens */
+    uint64_t weights, cache, compute; /* bytes; cache with recurrent state */
+    uint64_t reserved[2];
+} gufo_report_memory_point;
+
+/* The memory of a model over its context, with one type of the cache. */
+typedef struct gufo_report_memory {
+    gufo_str cache_type;                    /* "F16" */
+    const gufo_report_memory_point *points; /* ascending by their context */
+    size_t count;
+    bool compute_known;
+    gufo_str formula; /* of the cache, in words; empty: none */
+    uint64_t reserved[4];
+} gufo_report_memory;
+
+/* ==== Tokenizer =============================================================================== */
+
+enum {
+    GUFO_REPORT_LENGTHS = 33
+}; /* bytes of tokens from 0 on; the last one: all that are longer */
+
+/* A token that is shown. */
+typedef struct gufo_report_token {
+    uint64_t id;
+    gufo_str text;
+    gufo_str role; /* "bos"; empty: none */
+    uint64_t reserved[2];
+} gufo_report_token;
+
+typedef struct gufo_report_tokenizer {
+    gufo_str model, pre;
+    uint64_t tokens;
+    uint64_t lengths[GUFO_REPORT_LENGTHS]; /* tokens by the bytes of their text */
+    uint64_t kinds[8]; /* tokens by the number of their kind (tokenizer.ggml.token_type) */
+    const gufo_report_token *special, *longest;
+    size_t special_count, longest_count;
+    uint64_t reserved[8];
+} gufo_report_tokenizer;
+
+/* ==== Chat template =========================================================================== */
+
+typedef struct gufo_report_template_finding {
+    uint64_t line, column; /* from 1; 0: not known */
+    bool dangerous;
+    gufo_str message;
+    uint64_t reserved[2];
+} gufo_report_template_finding;
+
+typedef struct gufo_report_template {
+    gufo_str name;   /* empty: the one without a name */
+    gufo_str source; /* its text */
+    const gufo_report_template_finding *findings;
+    size_t finding_count;
+    gufo_str messages,
+        rendered; /* an example: what was rendered, and what came of it; empty: none */
+    uint64_t reserved[4];
+} gufo_report_template;
+
+/* ==== Numbers of tensors ====================================================================== */
+
+/* The scales of the blocks of one element type. */
+typedef struct gufo_report_scales {
+    uint32_t type;
+    uint64_t blocks;
+    uint64_t zero, subnormal, saturated, infinite; /* scales of blocks */
+    uint64_t bins[32]; /* by the exponent of the scale, from `first` on */
+    int32_t first;
+    uint64_t reserved[4];
+} gufo_report_scales;
+
+/* Another model with the same tensors, against the first one or an original. */
+typedef struct gufo_report_candidate {
+    gufo_str name;
+    uint64_t size; /* bytes of data */
+    double bits_per_weight;
+    double loss; /* of all tensors together; NaN: not known */
+    const double
+        *losses; /* by the index of the tensor in the model; NaN: none.  NULL: none at all */
+    const uint32_t *types; /* likewise; NULL: not known */
+    uint64_t reserved[4];
+} gufo_report_candidate;
+
+/* A point of loss over size. */
+typedef struct gufo_report_size_point {
+    uint64_t size; /* bytes */
+    double loss;
+    gufo_str name; /* of a fixed mixture; empty: a point of the curve */
+    bool is_chosen;
+    uint64_t reserved[2];
+} gufo_report_size_point;
+
+/* ==== A model ================================================================================= */
+
+/* What a section lacks, where the caller knows the command that makes it. */
+typedef enum gufo_report_part {
+    GUFO_REPORT_STATS = 0,
+    GUFO_REPORT_LOSSES = 1,
+    GUFO_REPORT_MEMORY = 2,
+    GUFO_REPORT_TOKENIZER = 3,
+    GUFO_REPORT_TEMPLATE = 4,
+    GUFO_REPORT_SCALES = 5,
+    GUFO_REPORT_FINDINGS = 6,
+} gufo_report_part;
+enum { GUFO_REPORT_PARTS = 16 };
+
+typedef struct gufo_report_model {
+    const gufo_model
+        *model;      /* opened leniently if it is damaged; NULL: nothing of it can be read */
+    gufo_str name;   /* of the file, as it is shown */
+    bool is_checked; /* `findings` are all that exist */
+    const gufo_report_finding *findings; /* worst first */
+    size_t finding_count;
+    /* The numbers of tensors, by their index in the model: `elements` is 0 where they were not read.
+     * NULL: of none. */
+    const gufo_stats *stats;
+    const gufo_report_scales *scales;
+    size_t scales_count;
+    const gufo_report_memory *memory; /* with types of the cache, the usual one first */
+    size_t memory_count;
+    const gufo_report_tokenizer *tokenizer; /* NULL: none */
+    const gufo_report_template *templates;
+    size_t template_count;
+    /* By gufo_report_part: the command that gives what is missing; NULL: nothing is said of it. */
+    const char *hints[GUFO_REPORT_PARTS];
+    uint64_t reserved[16];
+} gufo_report_model;
+
+/* ==== The page ================================================================================ */
+
+typedef struct gufo_report_content {
+    const gufo_report_model *models; /* one after the other */
+    size_t model_count;
+    gufo_str title; /* empty: the name of the model */
+    gufo_str note;  /* beside "gufo report", such as a date; empty: none */
+    /* The models compared with an original, tensor by tensor of models[0]. */
+    gufo_str original; /* its name */
+    const gufo_report_candidate *candidates;
+    size_t candidate_count;
+    /* Loss over size, ascending by size. */
+    const gufo_report_size_point *sizes;
+    size_t size_count;
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[16];           /* must be zero */
+} gufo_report_content;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,162 @@
+/* Sums over the tensors of a model. */
+#include "report/facts/facts.h"
+
+#include "base/checked.h"
+#include "base/sort.h"
+#include "base/text.h"
+
+#include "gufo/schema.h"
+
+/* ---- roles ------------------------------------------------------------------------------------- */
+
+const char *role_class_name(role_class kind)
+{
+    static const char *const names[] = {
+        [ROLE_FEED_FORWARD] = "feed-forward", [ROLE_ATTENTION] = "attention",
+        [ROLE_EMBEDDING] = "embedding",       [ROLE_OUTPUT] = "output",
+        [ROLE_EXPERTS] = "experts",           [ROLE_RECURRENT] = "recurrent",
+        [ROLE_OTHER] = "norms and others"};
+
+    return names[kind];
+}
+
+role_class role_class_of(gufo_str role)
+{
+    static const struct {
+        const char *part; /* of the name; the first that is in it counts */
+        role_class kind;
+    } parts[] = {
+        {"norm", ROLE_OTHER},
+        {"exp_probs", ROLE_EXPERTS},
+        {"_exps", ROLE_EXPERTS},
+        {"shexp", ROLE_EXPERTS},
+        {"gate_inp", ROLE_EXPERTS},
+        {"ffn", ROLE_FEED_FORWARD},
+        {"attn", ROLE_ATTENTION},
+        {"ssm_", ROLE_RECURRENT},
+        {"time_mix", ROLE_RECURRENT},
+        {"channel_mix", ROLE_RECURRENT},
+        {"shortconv", ROLE_RECURRENT},
+        {"embd", ROLE_EMBEDDING},
+        {"token_types", ROLE_EMBEDDING},
+        {"output", ROLE_OUTPUT},
+        {"cls", ROLE_OUTPUT},
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (str_search(role, gufo_str_of(parts[i].part)) != NULL)
+            return parts[i].kind;
+    return ROLE_OTHER;
+}
+
+/* ---- sums -------------------------------------------------------------------------------------- */
+
+static tensor_sum *find_sum(model_facts *f, gufo_str role, uint32_t type)
+{
+    tensor_sum *last = &f->sums[MOST_SUMS - 1];
+
+    for (size_t i = 0; i < f->sum_count; i++)
+        if (f->sums[i].type == type && gufo_str_equal(f->sums[i].role, role))
+            return &f->sums[i];
+    if (f->sum_count == MOST_SUMS) {
+        last->role = (gufo_str){0};
+        last->kind = ROLE_OTHER;
+        return last;
+    }
+    f->sums[f->sum_count] = (tensor_sum){.role = role, .kind = role_class_of(role), .type = type};
+    return &f->sums[f->sum_count++];
+}
+
+static void add_tensor(model_facts *f, const gufo_tensor *tensor)
+{
+    tensor_sum *sum = find_sum(f, gufo_tensor_role(tensor->name, NULL), tensor->type);
+
+    sum->tensors++;
+    sum->bytes = capped_add(sum->bytes, tensor->size);
+    sum->elements = capped_add(sum->elements, tensor->elements);
+    f->bytes = capped_add(f->bytes, tensor->size);
+}
+
+/* By bytes, then by name and type: the order of a file is not that of its copy. */
+static bool is_before(const void *a, const void *b)
+{
+    const tensor_sum *left = a, *right = b;
+
+    if (left->bytes != right->bytes)
+        return left->bytes > right->bytes;
+    if (left->role.len != right->role.len)
+        return left->role.len < right->role.len;
+    if (!gufo_str_equal(left->role, right->role))
+        return memcmp(left->role.data, right->role.data, left->role.len) < 0;
+    return left->type < right->type;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------- */
+
+bool facts_number(const model_facts *facts, const char *key, uint64_t *out)
+{
+    return facts->model != NULL && gufo_model_key_u64(facts->model, key, out, NULL) == GUFO_OK;
+}
+
+static bool sum_up(model_facts *f)
+{
+    bool whole = true;
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; whole && gufo_model_tensor_at(f->model, i, &tensor); i++) {
+        uint32_t item = (uint32_t)i; /* a model has fewer than 2^32 */
+
+        add_tensor(f, &tensor);
+        whole = gufo_layers_add(f->layers, tensor.name, &item, NULL) == GUFO_OK;
+    }
+    sort_items(f->sums, f->sum_count, sizeof *f->sums, is_before);
+    return whole;
+}
+
+bool facts_gather(model_facts *facts, const gufo_report_model *model,
+                  const gufo_allocator *allocator)
+{
+    const gufo_layers_options options = {.allocator = allocator};
+
+    *facts = (model_facts){.model = model->model, .title = model->name};
+    for (size_t i = 0; i < model->finding_count; i++)
+        if ((unsigned)model->findings[i].severity < SEVERITIES)
+            facts->found[model->findings[i].severity]++;
+    if (model->model == NULL)
+        return true;
+    gufo_model_summarize(model->model, &facts->summary);
+    (void)gufo_model_key_str(model->model, "general.name", &facts->title, NULL);
+    (void)gufo_model_key_str(model->model, "general.architecture", &facts->architecture, NULL);
+    (void)facts_number(facts, "{arch}.block_count", &facts->layers_announced);
+    facts->layers = gufo_layers_new(&options, NULL);
+    return facts->layers != NULL && sum_up(facts);
+}
+
+void facts_free(model_facts *facts)
+{
+    gufo_layers_free(facts->layers);
+    facts->layers = NULL;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------------ */
+
+bool facts_cell(const model_facts *facts, uint64_t layer, size_t role, gufo_tensor *out)
+{
+    uint32_t item;
+
+    return gufo_layers_at(facts->layers, layer, role, &item) &&
+           gufo_model_tensor_at(facts->model, item, out);
+}
+
+bool facts_other(const model_facts *facts, size_t index, gufo_str *role, gufo_tensor *out)
+{
+    uint32_t item;
+
+    return gufo_layers_other(facts->layers, index, role, &item) &&
+           gufo_model_tensor_at(facts->model, item, out);
+}
+
+bool facts_is_matrix(const gufo_tensor *tensor)
+{
+    return tensor->n_dims > 1 && tensor->dims[1] > 1;
+}

@@ -1,0 +1,131 @@
+/* Layers and roles as a grid of cells. */
+#include "report/pictures/layer_grid.h"
+
+#include "report/page/numbers.h"
+#include "report/page/svg.h"
+
+#include "base/checked.h"
+
+#include <stdio.h>
+
+enum { MOST_COLUMNS = 64, GAP = 1, AXIS = 20, CELLS_WITH_ALL_LABELS = 40 };
+
+/* Some of the layers, beside each other. */
+typedef struct panel {
+    uint64_t first, count;
+    double column; /* percent */
+} panel_part;
+
+/* ---- cells -------------------------------------------------------------------------------------- */
+
+/* A layer without that role. */
+static void put_nothing(page *p, double middle, double y, unsigned height)
+{
+    svg_label(p, middle, y + height / 2.0 + 4, 0, "cell", "·");
+}
+
+static void put_cell(page *p, const layer_grid *g, const gufo_tensor *tensor, svg_box box)
+{
+    const cell_look look = g->look(g->context, tensor);
+    const double middle = box.x + box.width / 2;
+    char classes[32];
+
+    if (look.color == NULL) {
+        put_nothing(p, middle, box.y, g->cell_height);
+        return;
+    }
+    svg_rect_titled(p, box, look.color);
+    g->name(p, g->context, tensor);
+    svg_titled(p, "rect");
+    if (look.text != NULL) {
+        (void)snprintf(classes, sizeof classes, "cell %s", look.ink);
+        svg_label(p, middle, box.y + box.height / 2 + 4, 0, classes, look.text);
+    }
+    if (look.has_ring)
+        svg_rect(p, box, "ring");
+}
+
+static void put_row(page *p, const model_facts *f, const layer_grid *g, const panel_part *panel,
+                    size_t role, double y)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; i < panel->count && !p->failed; i++) {
+        const double x = panel->column * (double)i;
+
+        if (facts_cell(f, panel->first + i, role, &tensor))
+            put_cell(p, g, &tensor,
+                     (svg_box){x + 0.02 * panel->column, 0.96 * panel->column, y, g->cell_height});
+        else
+            put_nothing(p, x + panel->column / 2, y, g->cell_height);
+    }
+}
+
+/* ---- panels ------------------------------------------------------------------------------------- */
+
+static void put_axis(page *p, const panel_part *panel, double y)
+{
+    const uint64_t step = panel->count <= CELLS_WITH_ALL_LABELS ? 5 : 10;
+
+    for (uint64_t i = 0; i < panel->count; i++)
+        if ((panel->first + i) % step == 0)
+            svg_label(p, panel->column * ((double)i + 0.5), y, 0, "ax c",
+                      as_grouped(panel->first + i).text);
+}
+
+static void put_labels(page *p, const model_facts *f, const layer_rows *rows, unsigned height)
+{
+    html(p, "<div class=\"labels\" style=\"--h:%upx\" aria-hidden=\"true\">", height + GAP);
+    for (size_t i = 0; i < rows->count; i++) {
+        html(p, "<span>");
+        html_text(p, gufo_layers_role(f->layers, rows->roles[i]), HTML_LABEL);
+        html(p, "</span>");
+    }
+    html(p, "</div>");
+}
+
+static void put_panel(page *p, const model_facts *f, const layer_rows *rows, const layer_grid *g,
+                      const panel_part *panel)
+{
+    const unsigned height = (unsigned)rows->count * (g->cell_height + GAP);
+
+    html(p, "<div class=\"rows\">");
+    put_labels(p, f, rows, g->cell_height);
+    svg_begin(p, &(svg_frame){.title = g->title,
+                              .height = height,
+                              .top = 4,
+                              .bottom = AXIS,
+                              .least_width = g->cell_width * (unsigned)panel->count});
+    g->describe(p, g->context);
+    svg_described(p);
+    for (size_t i = 0; i < rows->count; i++)
+        put_row(p, f, g, panel, rows->roles[i], (double)i * (g->cell_height + GAP));
+    put_axis(p, panel, height + 14);
+    svg_end(p);
+    html(p, "</div>");
+}
+
+static bool has_tensors(const model_facts *f, const layer_rows *rows, const panel_part *panel)
+{
+    for (uint64_t i = 0; i < panel->count; i++)
+        for (size_t role = 0; role < rows->count; role++)
+            if (gufo_layers_at(f->layers, panel->first + i, rows->roles[role], NULL))
+                return true;
+    return false;
+}
+
+/* A stranger's file may have tensors of layer 1000 alone: panels without any are left out. */
+void picture_layer_grid(page *p, const model_facts *facts, const layer_rows *rows,
+                        const layer_grid *grid)
+{
+    const uint64_t layers = gufo_layers_count(facts->layers);
+    const uint64_t panels = divide_up(layers, MOST_COLUMNS);
+    const uint64_t columns = panels > 0 ? divide_up(layers, panels) : 0;
+
+    for (uint64_t first = 0; first < layers; first += columns) {
+        panel_part panel = {first, smaller(columns, layers - first), 100.0 / (double)columns};
+
+        if (has_tensors(facts, rows, &panel))
+            put_panel(p, facts, rows, grid, &panel);
+    }
+}

@@ -1,0 +1,31 @@
+/* A picture with a column for each layer and a row for each role; what a cell looks like is the
+ * caller's.  Many layers are several panels, one below the other. */
+#ifndef GUFO_REPORT_LAYER_GRID_H
+#define GUFO_REPORT_LAYER_GRID_H
+
+#include "report/facts/rows.h"
+#include "report/page/html.h"
+
+/* How a cell looks. */
+typedef struct cell_look {
+    const char *color; /* class; NULL: as a layer without that role */
+    const char *text;  /* NULL: none */
+    const char *ink;   /* classes of the text */
+    bool has_ring;
+} cell_look;
+
+typedef struct layer_grid {
+    const char *title;    /* ours */
+    unsigned cell_height; /* pixels, without the gap of one */
+    unsigned cell_width;  /* at least; 0: as small as it gets */
+    const void *context;
+    void (*describe)(page *p, const void *context);
+    cell_look (*look)(const void *context, const gufo_tensor *tensor);
+    /* Writes what is known of the tensor, as the title of its cell. */
+    void (*name)(page *p, const void *context, const gufo_tensor *tensor);
+} layer_grid;
+
+void picture_layer_grid(page *p, const model_facts *facts, const layer_rows *rows,
+                        const layer_grid *grid);
+
+#endif

@@ -1,0 +1,31 @@
+/* The sections of a page: a function each, which writes what is inside of the section, below its
+ * heading.  report.c has their order. */
+#ifndef GUFO_REPORT_SECTIONS_H
+#define GUFO_REPORT_SECTIONS_H
+
+#include "report/facts/facts.h"
+#include "report/page/html.h"
+
+/* What sections draw: one model of the page, or what compares several. */
+typedef struct report {
+    page *page;
+    const gufo_report_content *content;
+    const gufo_report_model *model; /* NULL: a section of the whole page */
+    const model_facts *facts;       /* of the model; NULL likewise */
+} report;
+
+typedef void section_fn(const report *r);
+
+/* Verdict and key facts of a model: what follows its title. */
+section_fn section_head;
+
+section_fn section_bytes, section_types;
+bool section_bytes_is_there(const report *r), section_types_is_there(const report *r);
+
+/* "3 warnings" beside the heading; may be NULL in the table of sections. */
+section_fn section_findings, section_findings_count;
+
+/* One line with the command of the caller that makes what a section lacks; nothing without one. */
+void section_hint(const report *r, gufo_report_part part, const char *what);
+
+#endif
