@@ -256,17 +256,17 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     # Shares add up to everything.
     awk '/^Layer/ { exit } NR > 1 && NF { sum += $(NF - 1) } END { exit sum < 99.5 || sum > 100.5 }' <<<"$output"
     same_list "$output" "$(gufo diff --values --sums --threads 1 a.gguf b.gguf)"
-    run -1 gufo diff --values --map a.gguf b.gguf c.gguf
+    run -1 gufo diff --values --layers a.gguf b.gguf c.gguf
     has 'layer  0 '
     lacks 'from: '
     [ "$(grep -c '^layer  0' <<<"$output")" = 2 ]
-    for option in --sums --map '--top 1' '--sort loss'; do
+    for option in --sums --layers '--top 1' '--sort loss'; do
         # shellcheck disable=SC2086
         run -2 gufo diff $option a.gguf b.gguf
         # shellcheck disable=SC2086
         run -2 gufo diff --values --json $option a.gguf b.gguf
     done
-    run -1 gufo diff -q --values --map a.gguf b.gguf
+    run -1 gufo diff -q --values --layers a.gguf b.gguf
     same ''
 }
 
@@ -306,14 +306,14 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     need_terminal
     "$GUFO_EXAMPLES/make_sample" a.gguf
     gufo quantize -q a.gguf b.gguf Q4_0
-    run on_terminal env COLUMNS=40 NO_COLOR=1 "$GUFO" diff --values --map a.gguf b.gguf
+    run on_terminal env COLUMNS=40 NO_COLOR=1 "$GUFO" diff --values --layers a.gguf b.gguf
     has '         a  b  c  d  e  f  g  h  i'
     has 'layer  0 ·· ██ ██'
     has '  loss, from: '
     has 'a=attn_norm, b=attn_q, c=attn_k,'
-    run on_terminal env COLUMNS=40 LC_ALL=C "$GUFO" --color=never diff --values --map a.gguf b.gguf
+    run on_terminal env COLUMNS=40 LC_ALL=C "$GUFO" --color=never diff --values --layers a.gguf b.gguf
     has 'layer  0 .. @@ @@'
-    run on_terminal env COLUMNS=40 "$GUFO" --color=always diff --values --map a.gguf b.gguf
+    run on_terminal env COLUMNS=40 "$GUFO" --color=always diff --values --layers a.gguf b.gguf
     has $'\e[48;5;196;38;5;231m  \e[0m'
 }
 

@@ -245,7 +245,7 @@ prepare_writers() {
 reports() {
     cat <<'EOF'
 show sample.gguf
-show -v --map sample.gguf
+show -v --layers sample.gguf
 show --tensors s-00001-of-00002.gguf
 ls -r folder
 get sample.gguf tokenizer.ggml.tokens
@@ -258,7 +258,7 @@ estimate --table --fit 4G sample.gguf
 estimate --plot --fit 4G sample.gguf
 diff sample.gguf small.gguf
 diff --values sample.gguf small.gguf
-diff --values --map --sums --sort=loss --top=3 sample.gguf small.gguf small.gguf
+diff --values --layers --sums --sort=loss --top=3 sample.gguf small.gguf small.gguf
 validate -v --data sample.gguf broken.gguf
 name sample.gguf a-7B-v1.0-Q8_0.gguf
 hash sample.gguf

@@ -701,31 +701,31 @@ tags:
 
 @test "show: a map of types" {
     "$GUFO_EXAMPLES/make_sample" a.gguf
-    run -0 gufo show --map a.gguf
+    run -0 gufo show --layers a.gguf
     has 'layer  0 F32 F16 F16 F16 F16 F32 F16 F16 F16'
     has '  token_embd F16, output_norm F32, output F16'
     lacks 'from: '
-    run -0 gufo show --color=always --map a.gguf
+    run -0 gufo show --color=always --layers a.gguf
     has '  bits per weight, from: '
     has $'\e[48;5;196;38;5;231mF32\e[0m'
-    run -2 gufo show --map --json a.gguf
+    run -2 gufo show --layers --json a.gguf
     # Names of a stranger; layers and roles without number.
     make_gguf b.gguf nopad tensor $'blk.0.\e[31m' 0 8 32 tensor blk.99999999999999999999.a 0 8 32 tensor blk.5000.a 0 8 32 \
         tensor blk.1. 0 8 32 tensor blk. 0 8 32 tensor blk.2.a.weight 0 8 32 tensor blk.2.a 0 8 32
-    run gufo show --lenient --map b.gguf
+    run gufo show --lenient --layers b.gguf
     has '\u{1b}[31m'
     has '1 tensor more not shown'
     # Empty layers: a few are rows, many share a line.
     make_gguf d.gguf nopad tensor blk.0.a 0 8 32 tensor blk.4.a 0 8 32 tensor blk.1023.a 0 8 32
-    run -0 gufo show --map d.gguf
+    run -0 gufo show --layers d.gguf
     [ "${#lines[@]}" = 9 ]
     has $'       4 F32\n  layers 5 to 1022: nothing\n     1023 F32'
     make_gguf d.gguf nopad tensor blk.4.a 0 8 32
-    run -0 gufo show --map d.gguf
+    run -0 gufo show --layers d.gguf
     has $'  layers 0 to 3: nothing\n       4 F32'
     # A model without tensors.
     make_gguf c.gguf kv general.architecture string llama
-    run -0 gufo show --map c.gguf
+    run -0 gufo show --layers c.gguf
     same 'c.gguf'
 }
 

@@ -26,7 +26,7 @@ static const command_option diff_table[] = {
      OPTION_NUMBER(diff_options, top, 1, UINT32_MAX), .common = true},
     {"sums", NULL, "Sum losses by role and by layer (with --values)",
      OPTION_FLAG(diff_options, sums), .common = true},
-    {"map", NULL, "Draw losses of layers and roles (with --values)", OPTION_FLAG(diff_options, map),
+    {"layers", NULL, "Draw losses of layers and roles (with --values)", OPTION_FLAG(diff_options, layers),
      .common = true},
     {"no-pager", NULL, "Do not start a pager", OPTION_FLAG(diff_options, no_pager)},
     {0},
@@ -83,10 +83,10 @@ static int check_arguments(const diff_options *o)
         return report_usage("--report writes what --values measures; give both");
     if (diff_wants_losses(o) && !o->values)
         return report_usage(
-            "--sort, --top, --sums and --map show what --values measures; give both");
+            "--sort, --top, --sums and --layers show what --values measures; give both");
     if (diff_wants_losses(o) && shared->json)
         return report_usage(
-            "--sort, --top, --sums and --map are for people; --values --json has the "
+            "--sort, --top, --sums and --layers are for people; --values --json has the "
             "numbers");
     for (int i = 0; i < shared->arg_count; i++)
         if (path_is_standard(shared->args[i]))

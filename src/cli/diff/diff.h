@@ -18,7 +18,7 @@ typedef enum diff_order { DIFF_BY_FILE, DIFF_BY_LOSS } diff_order;
 
 typedef struct diff_options {
     command_input base;
-    bool values, sums, map, no_pager;
+    bool values, sums, layers, no_pager;
     diff_order sort;
     uint64_t top;       /* tensors that are shown; 0: all */
     const char *report; /* NULL: none */

@@ -22,7 +22,7 @@
 
 bool diff_wants_losses(const diff_options *o)
 {
-    return o->sort != DIFF_BY_FILE || o->top > 0 || o->sums || o->map;
+    return o->sort != DIFF_BY_FILE || o->top > 0 || o->sums || o->layers;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -241,14 +241,14 @@ static void put_end(candidates_report *r, const gufo_error *failure)
     }
     if (o->sort == DIFF_BY_LOSS)
         sort_kept(r, by_loss);
-    if (o->sort == DIFF_BY_LOSS || (!o->sums && !o->map))
+    if (o->sort == DIFF_BY_LOSS || (!o->sums && !o->layers))
         put_rows(r);
     for (int by_layer = 0; o->sums && by_layer < 2; by_layer++) {
         if (by_layer > 0 || o->sort == DIFF_BY_LOSS)
             putchar('\n');
         put_sums(r, by_layer > 0);
     }
-    for (size_t k = 0; o->map && k < r->count; k++) {
+    for (size_t k = 0; o->layers && k < r->count; k++) {
         if (k > 0 || o->sums || o->sort == DIFF_BY_LOSS)
             putchar('\n');
         put_map(r, k);

@@ -152,8 +152,8 @@ static const command_option show_table[] = {
     {"full", NULL, "Show whole values, and each tensor on its own line",
      OPTION_FLAG(show_options, full), .common = true},
     {"markdown", NULL, "Write a model card", OPTION_FLAG(show_options, markdown), .common = true},
-    {"map", NULL, "Draw the types of layers and roles, from few bits to many",
-     OPTION_FLAG(show_options, map), .common = true},
+    {"layers", NULL, "Draw the types of layers and roles, from few bits to many",
+     OPTION_FLAG(show_options, layers), .common = true},
     {"no-pager", NULL, "Do not start a pager", OPTION_FLAG(show_options, no_pager)},
     {"lenient", NULL, "Show the readable part of a damaged file, and exit with status 1",
      OPTION_BITS(show_options, input.open_flags, GUFO_OPEN_LENIENT)},
@@ -171,7 +171,7 @@ static show_writer *find_writer(const show_options *options)
         return show_write_json;
     if (options->markdown)
         return show_write_markdown;
-    return options->map ? show_write_map : show_write_text;
+    return options->layers ? show_write_layers : show_write_text;
 }
 
 /* CODE_NO after a report if nothing matches a GLOB. */
@@ -223,8 +223,8 @@ static int show(void *context)
 
     if (shared->json && options->markdown)
         return report_usage("--json and --markdown exclude each other");
-    if (options->map && (shared->json || options->markdown))
-        return report_usage("--map is a drawing; --json and --markdown have the types as text");
+    if (options->layers && (shared->json || options->markdown))
+        return report_usage("--layers is a drawing; --json and --markdown have the types as text");
     pager_start(&p, !shared->json && !options->no_pager);
     return pager_end(&p, command_line_each(options, show_file));
 }

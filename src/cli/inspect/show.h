@@ -18,7 +18,7 @@ typedef struct show_options {
     bool full, markdown, no_pager;
     bool limit_given;
     uint64_t array_limit; /* if it is given */
-    bool map;
+    bool layers;
 } show_options;
 
 /* Whether a part is shown, given its option. */
@@ -45,7 +45,7 @@ show_tensors show_tensors_of(const gufo_model *model, const char *glob);
 record_maker show_make_tensor;
 
 /* The types of layers and roles, as a picture. */
-bool show_write_map(const input *in, const show_options *options);
+bool show_write_layers(const input *in, const show_options *options);
 
 /* ---- facts.c --------------------------------------------------------------------------------- */
 

@@ -82,9 +82,9 @@ bool show_make_tensor(const void *context, uint64_t index, void *record)
     return true;
 }
 
-/* gufo show --map: the types of layers and roles, from few bits to many. */
+/* gufo show --layers: the types of layers and roles, from few bits to many. */
 
-bool show_write_map(const input *in, const show_options *options)
+bool show_write_layers(const input *in, const show_options *options)
 {
     bool color = options_color(options->base.shared), whole = true;
     layer_map m = {.is_log = false};
