@@ -23,14 +23,20 @@
 
 typedef struct section {
     const char *id, *nav, *title;
-    bool (*is_there)(const report *r); /* NULL: always */
-    section_fn *put, *beside;          /* `beside` the heading; may be NULL */
+    section_there_fn *is_there; /* NULL: always */
+    section_fn *put, *beside;   /* `beside` the heading; may be NULL */
 } section;
 
 static const section model_sections[] = {
     {"bytes", "Bytes", "Where the bytes are", section_bytes_is_there, section_bytes, NULL},
     {"types", "Types", "Types per layer", section_types_is_there, section_types, NULL},
+    {"bits", "Bits", "Bits per weight", section_types_is_there, section_bits, NULL},
+    {"file", "File", "File", section_file_is_there, section_file, NULL},
     {"findings", "Findings", "Findings", NULL, section_findings, section_findings_count},
+    {"metadata", "Metadata", "Metadata", section_metadata_is_there, section_metadata,
+     section_metadata_count},
+    {"tensors", "Tensors", "Tensors", section_tensors_is_there, section_tensors,
+     section_tensors_count},
     {NULL},
 };
 

@@ -136,17 +136,17 @@ static void put_shares(const report *r, share_list *l, bool by_type)
 
 /* ---- the figure ----------------------------------------------------------------------------------- */
 
-/* "66 % of the bytes are in feed-forward tensors, 17 % in attention." */
+/* "66 % of the bytes are feed-forward, 17 % attention." */
 static void put_finding(const report *r, share_list *l)
 {
     const double whole = (double)r->facts->bytes;
     page *p = r->page;
 
     sum_parts(l, r->facts);
-    html(p, "%s of the bytes %s in %s", as_share((double)l->rows[0].bytes, whole).text, "are",
+    html(p, "%s of the bytes are %s", as_share((double)l->rows[0].bytes, whole).text,
          role_class_name(l->rows[0].kind));
     for (size_t i = 1; i < l->count && i < 3 && l->rows[i].bytes > 0; i++)
-        html(p, ", %s in %s", as_share((double)l->rows[i].bytes, whole).text,
+        html(p, ", %s %s", as_share((double)l->rows[i].bytes, whole).text,
              role_class_name(l->rows[i].kind));
     html(p, ".");
 }

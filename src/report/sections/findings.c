@@ -6,7 +6,7 @@
 static const struct {
     const char *classes, *sign, *word;
 } severities[SEVERITIES] = {
-    [GUFO_INFO] = {"note", "●", "remark"},
+    [GUFO_INFO] = {"inf", "●", "remark"},
     [GUFO_WARNING] = {"warn", "▲", "warning"},
     [GUFO_ERROR] = {"err", "✕", "error"},
 };

@@ -28,7 +28,7 @@ static void put_verdict(const report *r)
     if (found[GUFO_WARNING] > 0)
         put_badge(r, "warn", "▲", as_counted(found[GUFO_WARNING], "warning", "warnings"));
     if (found[GUFO_INFO] > 0)
-        put_badge(r, "note", "●", as_counted(found[GUFO_INFO], "remark", "remarks"));
+        put_badge(r, "inf", "●", as_counted(found[GUFO_INFO], "remark", "remarks"));
     html(r->page, "</p>\n");
 }
 
@@ -64,7 +64,7 @@ static void put_number_fact(const report *r, const char *label, const char *key)
 {
     uint64_t value;
 
-    if (facts_number(r->facts, key, &value))
+    if (facts_number(r->facts, key, &value) && value > 0)
         put_fact(r->page, label, as_grouped(value).text);
 }
 

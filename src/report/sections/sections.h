@@ -19,11 +19,16 @@ typedef void section_fn(const report *r);
 /* Verdict and key facts of a model: what follows its title. */
 section_fn section_head;
 
-section_fn section_bytes, section_types;
-bool section_bytes_is_there(const report *r), section_types_is_there(const report *r);
+section_fn section_bytes, section_types, section_bits, section_file, section_metadata,
+    section_tensors;
+
+/* Whether there is something to show. */
+typedef bool section_there_fn(const report *r);
+section_there_fn section_bytes_is_there, section_types_is_there, section_file_is_there,
+    section_metadata_is_there, section_tensors_is_there;
 
 /* "3 warnings" beside the heading; may be NULL in the table of sections. */
-section_fn section_findings, section_findings_count;
+section_fn section_findings, section_findings_count, section_metadata_count, section_tensors_count;
 
 /* One line with the command of the caller that makes what a section lacks; nothing without one. */
 void section_hint(const report *r, gufo_report_part part, const char *what);
