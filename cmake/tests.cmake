@@ -219,6 +219,16 @@ if(TARGET gufo_command AND GUFO_FULL AND GUFO_LEGACY)
     target_link_libraries(gufo_without_legacy PRIVATE ${digest_libraries} ${text_libraries} ${import_libraries}
         gufo_report_internal gufo_internal gufo_flags gufo_library::pcre2 gufo_library::jansson gufo_library::utf8proc gufo_library::yaml)
 endif()
+# Pages in a browser; skipped where it is missing (tests/report/run).
+if(TARGET gufo_command AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANITIZE)
+    file(GLOB browser_tests CONFIGURE_DEPENDS tests/report/pages*.mjs)
+    foreach(source IN LISTS browser_tests)
+        get_filename_component(name ${source} NAME_WE)
+        add_test(NAME browser.${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/report/run ${source})
+        set_tests_properties(browser.${name} PROPERTIES ENVIRONMENT "${test_environment};GUFO=$<TARGET_FILE:gufo_command>"
+            LABELS browser SKIP_RETURN_CODE 77 TIMEOUT 600 RUN_SERIAL ON)
+    endforeach()
+endif()
 if(CMAKE_CROSSCOMPILING)
     message(STATUS "cross build: no command tests")
 elseif(TARGET gufo_command)

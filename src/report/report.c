@@ -49,13 +49,21 @@ static bool is_there(const section *s, const report *r)
     return s->is_there == NULL || s->is_there(r);
 }
 
+/* The number of a model on a page of several, from 1; 0 on a page of one. */
+static size_t model_number(const report *r)
+{
+    return r->content->model_count > 1 && r->model != NULL
+               ? (size_t)(r->model - r->content->models) + 1
+               : 0;
+}
+
 static void put_nav(const section *sections, const report *r)
 {
     page *p = r->page;
 
     html(p, "<nav aria-label=\"Sections");
-    if (p->prefix[0] != '\0' && r->model != NULL) { /* each needs a name of its own */
-        html(p, " of ");
+    if (model_number(r) > 0) { /* each needs a name of its own */
+        html(p, " of model %zu: ", model_number(r));
         html_text(p, r->model->name, HTML_NAME);
     }
     html(p, "\">");
@@ -65,6 +73,21 @@ static void put_nav(const section *sections, const report *r)
     html(p, "</nav>\n");
 }
 
+/* A section with a name is a landmark: of several models they would have the same names. */
+static void begin_section(const section *s, const report *r)
+{
+    page *p = r->page;
+
+    if (model_number(r) > 0)
+        html(p, "<section>");
+    else
+        html(p, "<section aria-labelledby=\"%s%s\">", p->prefix, s->id);
+    html(p, "<h%u id=\"%s%s\">%s", p->heading, p->prefix, s->id, s->title);
+    if (s->beside != NULL)
+        s->beside(r);
+    html(p, "</h%u>\n", p->heading);
+}
+
 static void put_sections(const section *sections, const report *r)
 {
     page *p = r->page;
@@ -72,11 +95,7 @@ static void put_sections(const section *sections, const report *r)
     for (const section *s = sections; s->id != NULL; s++) {
         if (!is_there(s, r))
             continue;
-        html(p, "<section aria-labelledby=\"%s%s\"><h%u id=\"%s%s\">%s", p->prefix, s->id,
-             p->heading, p->prefix, s->id, s->title);
-        if (s->beside != NULL)
-            s->beside(r);
-        html(p, "</h%u>\n", p->heading);
+        begin_section(s, r);
         s->put(r);
         html(p, "</section>\n");
     }

@@ -26,8 +26,8 @@ static const command_option diff_table[] = {
      OPTION_NUMBER(diff_options, top, 1, UINT32_MAX), .common = true},
     {"sums", NULL, "Sum losses by role and by layer (with --values)",
      OPTION_FLAG(diff_options, sums), .common = true},
-    {"layers", NULL, "Draw losses of layers and roles (with --values)", OPTION_FLAG(diff_options, layers),
-     .common = true},
+    {"layers", NULL, "Draw losses of layers and roles (with --values)",
+     OPTION_FLAG(diff_options, layers), .common = true},
     {"no-pager", NULL, "Do not start a pager", OPTION_FLAG(diff_options, no_pager)},
     {0},
 };

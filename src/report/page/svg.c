@@ -10,7 +10,7 @@ void svg_begin(page *p, const svg_frame *frame)
     unsigned id = ++p->pictures;
 
     if (frame->least_width > 0)
-        html(p, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s, scrolls\">",
+        html(p, "<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"%s, scrolls\">",
              frame->title);
     html(p,
          "<svg class=\"p\" role=\"img\" aria-labelledby=\"%sp%ut %sp%ud\" "

@@ -5,7 +5,7 @@
 
 void html_table(page *p, const char *label, const html_column *columns)
 {
-    html(p, "<div class=\"tw\" role=\"region\" tabindex=\"0\" aria-label=\"%s\"><table><thead><tr>",
+    html(p, "<div class=\"tw\" role=\"group\" tabindex=\"0\" aria-label=\"%s\"><table><thead><tr>",
          label);
     for (const html_column *c = columns; c->head != NULL; c++)
         html(p, "<th scope=\"col\"%s>%s</th>", c->is_number ? " class=\"n\"" : "", c->head);
