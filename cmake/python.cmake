@@ -29,7 +29,7 @@ set(python_folder ${PROJECT_BINARY_DIR}/python)
 
 # ---- extension ----------------------------------------------------------------------------------
 
-file(GLOB python_core_sources CONFIGURE_DEPENDS python/core/*.c)
+file(GLOB_RECURSE python_core_sources CONFIGURE_DEPENDS python/core/*.c)
 # The reader and the codec, and what is built beside them; the sources of other parts are left out.
 set(python_features "")
 if(NOT GUFO_MINIMAL)
@@ -48,7 +48,7 @@ set(python_import_parts convert)
 foreach(feature jobs digest template text import)
     if(NOT feature IN_LIST python_features)
         foreach(part IN LISTS python_${feature}_parts)
-            list(REMOVE_ITEM python_core_sources ${PROJECT_SOURCE_DIR}/python/core/${part}.c)
+            list(FILTER python_core_sources EXCLUDE REGEX "/${part}\\.c$")
         endforeach()
     endif()
 endforeach()
@@ -67,6 +67,7 @@ else()
 endif()
 set_target_properties(gufo_python_core PROPERTIES GUFO_NOT_COUNTED ON)
 target_include_directories(gufo_python_core SYSTEM PRIVATE ${python_include})
+target_include_directories(gufo_python_core PRIVATE ${PROJECT_SOURCE_DIR}/python/core)
 target_link_libraries(gufo_python_core PRIVATE gufo_flags Threads::Threads)
 list(REVERSE python_features) # a library needs those before it
 foreach(feature IN LISTS python_features)

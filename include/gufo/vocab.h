@@ -379,6 +379,17 @@ typedef struct gufo_token_difference {
     uint64_t reserved[2];
 } gufo_token_difference;
 
+/* A list of them that grows, as gufo_ids does: {0} is an empty one.  Freed with gufo_token_differences_free. */
+typedef struct gufo_token_differences {
+    gufo_token_difference *items;
+    size_t count, room;
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[2];
+} gufo_token_differences;
+
+/* Frees the memory of a list, which is empty then. */
+GUFO_API void gufo_token_differences_free(gufo_token_differences *list);
+
 /* A fact (gufo_vocab_facts) that differs, in words: "pre-tokenizer", "gpt-2", "none". */
 typedef struct gufo_vocab_setting {
     const char *name;
@@ -389,11 +400,12 @@ typedef struct gufo_vocab_setting {
 typedef struct gufo_vocab_compare_options {
     /* Merges are compared where both are given. */
     const gufo_vocab_source *source_a, *source_b;
-    /* Each difference: of settings; of tokens of a, by their ids, then those that b adds.  A token that
-     * is moved may have another type and another score, too.  May be NULL. */
+    /* Gets the differences of tokens, behind what it has: those of a, by their ids, then those that b adds.  A
+     * token that is moved may have another type and another score, too.  May be NULL. */
+    gufo_token_differences *tokens;
+    /* Called for each difference of settings.  May be NULL. */
     void (*setting)(void *context, const gufo_vocab_setting *setting);
-    void (*token)(void *context, const gufo_token_difference *difference);
-    void *context;        /* for both */
+    void *context;
     uint64_t reserved[4]; /* must be zero */
 } gufo_vocab_compare_options;
 

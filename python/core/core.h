@@ -1,34 +1,39 @@
 /* gufo._core: what Python sees of the libraries, through their public headers and Python's limited
  * API.
  *
- * Each file beside this one is a part, which has functions, types and constants of its own.  A new
- * part is a row of parts.def, and the file that defines core_part_NAME.
+ * Each file of the folders is a part, which has functions, types and constants of its own.  A new part is a row of
+ * parts.def, and the file that defines core_part_NAME.  All of them use what is beside this file:
  *
  *     module.c   the module: puts the parts together
  *     error.c    gufo_error as an exception
  *     work.c     long calls: without the GIL, with progress, stopped by Ctrl-C
  *     source.c   what can be opened: paths, descriptors, buffers
- *     model.c    models: entries, tensors, data
- *     value.c    values of entries as Python objects
- *     check.c    findings
- *     codec.c    element types
  *     fields.c   structs of the library as dicts, by tables
  *     given.c    values of entries that Python gives
- *     job.c      jobs: plans of files
- *     plan.c     jobs in parts
- *     quantize.c jobs that give other element types
- *     size.c     types of tensors for a size
- *     forms.c    jobs that split, merge, swap, strip, export
- *     write.c    files of what a program has
- *     imatrix.c  importance matrices
- *     digest.c   hashes, manifests
- *     edit.c     edits
- *     compare.c  differences
- *     estimate.c memory that a model needs to run
- *     find.c     models in folders and caches
- *     text.c     vocabularies: ids of texts, texts of ids
- *     template.c chat templates
- *     convert.c  models in other formats */
+ *
+ *     models/    what is in files
+ *         model.c    models: entries, tensors, data
+ *         value.c    values of entries as Python objects
+ *         check.c    findings
+ *         codec.c    element types
+ *         pack.c     texts as files have them
+ *         digest.c   hashes, manifests
+ *         edit.c     edits
+ *         compare.c  differences
+ *         estimate.c memory that a model needs to run
+ *         find.c     models in folders and caches
+ *         convert.c  models in other formats
+ *     jobs/      making files
+ *         job.c      jobs: plans of files
+ *         plan.c     jobs in parts
+ *         quantize.c jobs that give other element types
+ *         size.c     types of tensors for a size
+ *         forms.c    jobs that split, merge, swap, strip, export
+ *         write.c    files of what a program has
+ *         imatrix.c  importance matrices
+ *     text/      what models read and write
+ *         text.c     vocabularies: ids of texts, texts of ids
+ *         template.c chat templates */
 #ifndef GUFO_PYTHON_CORE_H
 #define GUFO_PYTHON_CORE_H
 

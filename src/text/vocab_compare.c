@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "text/formats/source.h"
 #include "text/formats/tokenizer_file.h"
@@ -13,6 +14,7 @@ typedef struct comparing {
     const gufo_vocab *a, *b;
     const gufo_vocab_compare_options *options;
     gufo_vocab_comparison found;
+    bool no_memory; /* for the list of tokens */
 } comparing;
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -62,13 +64,30 @@ static void compare_settings(comparing *c)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
+void gufo_token_differences_free(gufo_token_differences *list)
+{
+    mem_free(mem_allocator(list->allocator), list->items);
+    *list = (gufo_token_differences){.allocator = list->allocator};
+}
+
 static void add_change(comparing *c, gufo_token_change change, uint32_t a, uint32_t b)
 {
-    const gufo_token_difference difference = {.change = change, .a = a, .b = b};
+    gufo_token_differences *list = c->options->tokens;
+    gufo_token_difference *items;
+    uint64_t room;
 
     c->found.tokens[change]++;
-    if (c->options->token != NULL)
-        c->options->token(c->options->context, &difference);
+    if (list == NULL || c->no_memory)
+        return;
+    room = list->room;
+    items =
+        mem_grow(mem_allocator(list->allocator), list->items, list->count, &room, sizeof *items);
+    c->no_memory = items == NULL;
+    if (items == NULL)
+        return;
+    list->items = items;
+    list->room = (size_t)room;
+    items[list->count++] = (gufo_token_difference){.change = change, .a = a, .b = b};
 }
 
 /* The token of `other` with the text of token `id`: the one with the same id, or the one that is
@@ -230,6 +249,8 @@ gufo_status gufo_vocab_compare(const gufo_vocab *a, const gufo_vocab *b,
         return status;
     compare_settings(&c);
     compare_tokens(&c);
+    if (c.no_memory)
+        return fail_memory(error);
     c.found.same = c.found.settings == 0 && !c.found.merges_differ;
     for (int i = 0; i < GUFO_TOKEN_CHANGE_COUNT; i++)
         c.found.same = c.found.same && c.found.tokens[i] == 0;

@@ -5,18 +5,9 @@
 #include <string.h>
 
 typedef struct taken {
-    gufo_token_difference tokens[16];
-    size_t count;
+    gufo_token_differences tokens;
     char settings[256];
 } taken;
-
-static void take_token(void *context, const gufo_token_difference *difference)
-{
-    taken *t = context;
-
-    assert_true(t->count < COUNT_OF(t->tokens));
-    t->tokens[t->count++] = *difference;
-}
 
 static void take_setting(void *context, const gufo_vocab_setting *setting)
 {
@@ -57,13 +48,14 @@ static gufo_vocab_comparison compare(const opened *a, const opened *b, taken *t)
 {
     const gufo_vocab_compare_options options = {.source_a = &a->source,
                                                 .source_b = &b->source,
+                                                .tokens = &t->tokens,
                                                 .setting = take_setting,
-                                                .token = take_token,
                                                 .context = t};
     gufo_vocab_comparison found;
     gufo_error error = no_error();
 
-    *t = (taken){.count = 0};
+    gufo_token_differences_free(&t->tokens);
+    *t = (taken){.tokens = {.count = 0}};
     check_ok(gufo_vocab_compare(a->vocab, b->vocab, &options, &found, &error), &error, "compare");
     return found;
 }
@@ -75,6 +67,24 @@ enum { FIRST = 256 }; /* behind the tokens of bytes */
 static void check_id(uint32_t got, uint32_t expected)
 {
     check_u64(got, expected == GUFO_NO_TOKEN ? expected : FIRST + expected, "id");
+}
+
+/* The list cannot grow. */
+static void check_no_memory(const opened *a, const opened *b)
+{
+    counter c;
+    gufo_allocator allocator;
+    gufo_token_differences tokens = {.allocator = &allocator};
+    const gufo_vocab_compare_options options = {.tokens = &tokens};
+    gufo_error error = no_error();
+
+    counter_init(&c);
+    allocator = counter_allocator(&c);
+    c.fail_at = 1;
+    check_status(gufo_vocab_compare(a->vocab, b->vocab, &options, NULL, &error), GUFO_E_MEMORY,
+                 &error, "no memory");
+    gufo_token_differences_free(&tokens);
+    check_u64(c.in_use, 0, "leak");
 }
 
 static void test_tokens(void **state)
@@ -95,27 +105,29 @@ static void test_tokens(void **state)
     static const uint64_t counts[GUFO_TOKEN_CHANGE_COUNT] = {1, 1, 2, 1, 1};
     opened a = {.maker = vocab_maker_new("llama")}, b = {.maker = vocab_maker_new("llama")};
     gufo_vocab_comparison found;
-    taken t;
+    taken t = {.tokens = {.count = 0}};
 
     (void)state;
     vocab_maker_with_bytes(&a.maker, first, COUNT_OF(first));
     vocab_maker_with_bytes(&b.maker, second, COUNT_OF(second));
     open_both(&a);
     open_both(&b);
-    check(compare(&a, &a, &t).same && t.count == 0, "a differs from itself");
-    check(compare(&b, &b, &t).same && t.count == 0, "b differs from itself");
+    check(compare(&a, &a, &t).same && t.tokens.count == 0, "a differs from itself");
+    check(compare(&b, &b, &t).same && t.tokens.count == 0, "b differs from itself");
     found = compare(&a, &b, &t);
     assert_false(found.same);
     assert_false(found.merges_differ);
     check_u64(found.settings, 0, "settings");
-    check_u64(t.count, COUNT_OF(expected), "differences");
+    check_u64(t.tokens.count, COUNT_OF(expected), "differences");
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
-        check_u64(t.tokens[i].change, expected[i].change, "change %zu", i);
-        check_id(t.tokens[i].a, expected[i].a);
-        check_id(t.tokens[i].b, expected[i].b);
+        check_u64(t.tokens.items[i].change, expected[i].change, "change %zu", i);
+        check_id(t.tokens.items[i].a, expected[i].a);
+        check_id(t.tokens.items[i].b, expected[i].b);
     }
     for (int i = 0; i < GUFO_TOKEN_CHANGE_COUNT; i++)
         check_u64(found.tokens[i], counts[i], "count of change %d", i);
+    check_no_memory(&a, &b);
+    gufo_token_differences_free(&t.tokens);
     close_both(&a);
     close_both(&b);
 }
@@ -143,7 +155,7 @@ static void test_settings(void **state)
 {
     static const char *const merges[] = {"a b"};
     opened a = open_merges("gpt-2", merges, 1), b = open_merges("llama-bpe", merges, 1);
-    taken t;
+    taken t = {.tokens = {.count = 0}};
     gufo_vocab_comparison found = compare(&a, &b, &t);
 
     (void)state;
@@ -151,18 +163,20 @@ static void test_settings(void **state)
     check_u64(found.settings, 3, "%s", t.settings);
     assert_string_equal(t.settings, "pre-tokenizer: gpt-2, llama-bpe; bos: 5, none; "
                                     "adds BOS: no, yes; ");
+    gufo_token_differences_free(&t.tokens);
     close_both(&a);
     close_both(&b);
 }
 
 static void check_merges(const opened *a, const opened *b, bool differ, uint64_t first)
 {
-    taken t;
+    taken t = {.tokens = {.count = 0}};
     gufo_vocab_comparison found = compare(a, b, &t);
 
     check_u64(found.merges_a, 1, "merges");
     check(found.merges_differ == differ && found.same != differ, "merges differ");
     check_u64(found.first_merge, first, "first merge");
+    gufo_token_differences_free(&t.tokens);
 }
 
 static void test_merges(void **state)
@@ -188,7 +202,7 @@ static void test_json(void **state)
     opened original = {.vocab = NULL};
     gufo_error error = no_error();
     gufo_text json = {0};
-    taken t;
+    taken t = {.tokens = {.count = 0}};
     gufo_vocab_comparison found;
 
     (void)state;
@@ -204,6 +218,7 @@ static void test_json(void **state)
     check(found.merges_differ, "other merges");
     check_u64(found.first_merge, 1, "first merge");
     gufo_vocab_free(original.vocab);
+    gufo_token_differences_free(&t.tokens);
     gufo_text_free(&json);
     close_both(&a);
     close_both(&b);

@@ -32,10 +32,9 @@ typedef struct comparison {
     const char *paths[2];
     vocab_input in[2];
     gufo_vocab_comparison found;
-    setting *settings;             /* that differ */
-    gufo_token_difference *tokens; /* owned */
-    uint64_t setting_count, token_count, token_room;
-    bool no_memory;
+    setting *settings; /* that differ */
+    uint64_t setting_count;
+    gufo_token_differences tokens;
     record_list setting_list, token_list; /* of the above */
 } comparison;
 
@@ -82,24 +81,6 @@ static void print_settings(const comparison *c)
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */
-
-static void add_difference(void *context, const gufo_token_difference *d)
-{
-    comparison *c = context;
-
-    if (c->token_count == c->token_room && !c->no_memory) {
-        size_t room = c->token_room > 0 ? 2 * c->token_room : 256;
-        gufo_token_difference *larger = realloc(c->tokens, room * sizeof *larger);
-
-        c->no_memory = larger == NULL;
-        if (larger != NULL) {
-            c->tokens = larger;
-            c->token_room = room;
-        }
-    }
-    if (!c->no_memory)
-        c->tokens[c->token_count++] = *d;
-}
 
 enum { DETAILS_SIZE = 64, BEFORE_TEXT = 12, LEAST_TEXT = 8 };
 
@@ -161,17 +142,17 @@ static void print_counts(const comparison *c)
 static void print_tokens(const comparison *c)
 {
     uint64_t shown =
-        c->options->base.shared->verbose || c->token_count < SHOWN ? c->token_count : SHOWN;
+        c->options->base.shared->verbose || c->tokens.count < SHOWN ? c->tokens.count : SHOWN;
 
-    if (c->token_count == 0)
+    if (c->tokens.count == 0)
         return;
     if (c->setting_count > 0)
         putc('\n', stdout);
     print_counts(c);
     for (uint64_t i = 0; i < shown; i++)
-        print_difference(c, &c->tokens[i]);
-    if (c->token_count > shown)
-        printf("  ... and %s more: -v shows all\n", human_grouped(c->token_count - shown).text);
+        print_difference(c, &c->tokens.items[i]);
+    if (c->tokens.count > shown)
+        printf("  ... and %s more: -v shows all\n", human_grouped(c->tokens.count - shown).text);
 }
 
 /* ---- merges --------------------------------------------------------------------------------- */
@@ -182,7 +163,7 @@ static void print_merges(const comparison *c)
 
     if (!c->found.merges_differ)
         return;
-    if (c->setting_count + c->token_count > 0)
+    if (c->setting_count + c->tokens.count > 0)
         putc('\n', stdout);
     line_begin(&l);
     fprintf(l.out, "Merges: %s and %s; they differ from rank %s on",
@@ -227,9 +208,9 @@ static bool make_token(const void *context, uint64_t index, void *record)
     const comparison *c = context;
     token_row *row = record;
 
-    if (index >= c->token_count)
+    if (index >= c->tokens.count)
         return false;
-    row->ids = c->tokens[index];
+    row->ids = c->tokens.items[index];
     row->there[0] = gufo_vocab_token(c->in[0].vocab, row->ids.a, &row->tokens[0]);
     row->there[1] = gufo_vocab_token(c->in[1].vocab, row->ids.b, &row->tokens[1]);
     row->text = row->tokens[row->there[0] ? 0 : 1].text;
@@ -288,8 +269,8 @@ static int compare(comparison *c)
 {
     const gufo_vocab_compare_options options = {.source_a = &c->in[0].source,
                                                 .source_b = &c->in[1].source,
+                                                .tokens = &c->tokens,
                                                 .setting = add_setting,
-                                                .token = add_difference,
                                                 .context = c};
     setting settings[MOST_SETTINGS];
     gufo_error error;
@@ -297,8 +278,6 @@ static int compare(comparison *c)
     c->settings = settings;
     if (gufo_vocab_compare(c->in[0].vocab, c->in[1].vocab, &options, &c->found, &error) != GUFO_OK)
         return report_error(c->paths[error.role == GUFO_FILE_SECOND_INPUT], &error);
-    if (c->no_memory)
-        return report_memory(NULL);
     c->setting_list = (record_list){.items = c->settings, .count = c->setting_count};
     c->token_list = (record_list){.make = make_token, .context = c};
     report(c);
@@ -317,6 +296,6 @@ int vocab_diff(const vocab_options *options)
         code = compare(&c);
     vocab_close_input(&c.in[0]);
     vocab_close_input(&c.in[1]);
-    free(c.tokens);
+    gufo_token_differences_free(&c.tokens);
     return code;
 }

@@ -1,8 +1,8 @@
 /* Plans of files with other element types. */
 #include "fields.h"
 #include "given.h"
-#include "job.h"
-#include "size.h"
+#include "jobs/job.h"
+#include "jobs/size.h"
 
 #ifdef CORE_HAS_IMPORT
 #include <gufo/import.h>

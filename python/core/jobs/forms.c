@@ -1,6 +1,6 @@
 /* Plans of files with the same tensors in another form: shards, byte order, parts, a checkpoint. */
 #include "fields.h"
-#include "job.h"
+#include "jobs/job.h"
 
 #include <gufo/edit.h>
 

@@ -489,9 +489,8 @@ typedef struct comparing_vocabs {
     gufo_vocab_comparison found;
     const char *names[MOST_SETTINGS];
     char texts[MOST_SETTINGS][2][SETTING_TEXT];
-    size_t setting_count, token_count, token_room;
-    gufo_token_difference *tokens;
-    bool no_memory;
+    size_t setting_count;
+    gufo_token_differences tokens;
 } comparing_vocabs;
 
 static void note_setting(void *context, const gufo_vocab_setting *setting)
@@ -505,31 +504,13 @@ static void note_setting(void *context, const gufo_vocab_setting *setting)
     (void)snprintf(c->texts[c->setting_count++][1], SETTING_TEXT, "%s", setting->b);
 }
 
-static void note_token(void *context, const gufo_token_difference *difference)
-{
-    comparing_vocabs *c = context;
-
-    if (c->token_count == c->token_room && !c->no_memory) {
-        size_t room = c->token_room > 0 ? 2 * c->token_room : 256;
-        gufo_token_difference *larger = realloc(c->tokens, room * sizeof *larger);
-
-        c->no_memory = larger == NULL;
-        if (larger != NULL) {
-            c->tokens = larger;
-            c->token_room = room;
-        }
-    }
-    if (!c->no_memory)
-        c->tokens[c->token_count++] = *difference;
-}
-
 static gufo_status compare_vocabs(void *context, const gufo_run *run, gufo_error *error)
 {
     comparing_vocabs *c = context;
     const gufo_vocab_compare_options options = {.source_a = &c->sources[0],
                                                 .source_b = &c->sources[1],
+                                                .tokens = &c->tokens,
                                                 .setting = note_setting,
-                                                .token = note_token,
                                                 .context = c};
 
     (void)run;
@@ -553,8 +534,8 @@ static PyObject *token_list(const comparing_vocabs *c)
                                                                  "type", "score"};
     PyObject *list = PyList_New(0);
 
-    for (size_t i = 0; list != NULL && i < c->token_count; i++) {
-        const gufo_token_difference *d = &c->tokens[i];
+    for (size_t i = 0; list != NULL && i < c->tokens.count; i++) {
+        const gufo_token_difference *d = &c->tokens.items[i];
 
         if (fields_add(list, Py_BuildValue("sLL", changes[d->change],
                                            d->a != GUFO_NO_TOKEN ? (long long)d->a : -1,
@@ -570,8 +551,6 @@ static PyObject *compare_both(PyObject *object, comparing_vocabs *c)
 
     if (!core_do((PyObject *)Py_TYPE(object), &call, compare_vocabs, c))
         return NULL;
-    if (c->no_memory)
-        return PyErr_NoMemory();
     return Py_BuildValue("NN(KK)L", setting_dict(c), token_list(c),
                          (unsigned long long)c->found.merges_a,
                          (unsigned long long)c->found.merges_b,
@@ -593,7 +572,7 @@ static PyObject *vocab_compare(PyObject *object, PyObject *other)
         leave_source(other);
     }
     leave_source(object);
-    free(c.tokens);
+    gufo_token_differences_free(&c.tokens);
     return result;
 }
 

@@ -1,5 +1,5 @@
 /* Types of tensors for a size: measure, choose. */
-#include "size.h"
+#include "jobs/size.h"
 
 #include "fields.h"
 

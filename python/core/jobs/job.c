@@ -1,5 +1,5 @@
 /* Jobs: plans of files, which are looked at and then written. */
-#include "job.h"
+#include "jobs/job.h"
 
 #include "fields.h"
 

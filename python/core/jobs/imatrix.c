@@ -1,6 +1,6 @@
 /* Importance matrices: read, added up, written. */
 #include "fields.h"
-#include "job.h"
+#include "jobs/job.h"
 
 #include <gufo/quant.h>
 
