@@ -98,6 +98,17 @@ static inline void store_u64(void *at, uint64_t v, bool swap)
     memcpy(at, &v, sizeof v);
 }
 
+/* Of files of our own, which are little-endian everywhere. */
+static inline uint64_t load_little_u64(const void *at)
+{
+    return load_u64(at, HOST_IS_BIG_ENDIAN);
+}
+
+static inline void store_little_u64(void *at, uint64_t v)
+{
+    store_u64(at, v, HOST_IS_BIG_ENDIAN);
+}
+
 /* Copies `count` numbers of `width` bytes (1, 2, 4 or 8), swapping each if asked. */
 static inline void copy_numbers(void *to, const void *from, uint64_t count, size_t width, bool swap)
 {

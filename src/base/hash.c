@@ -134,6 +134,11 @@ uint64_t hash_text(hash_key key, gufo_str text)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+uint64_t hash_check(const void *bytes, uint64_t size, uint64_t number)
+{
+    return hash_text((hash_key){number, 0}, (gufo_str){bytes, (size_t)size});
+}
+
 void hash_chain(uint64_t *hash, const void *data, size_t size)
 {
     *hash = hash_text((hash_key){*hash, size}, (gufo_str){data, size});

@@ -22,6 +22,10 @@ uint64_t hash_text(hash_key key, gufo_str text);
 /* A link of a chain: bytes are hashed with what the links before them gave, *hash, as key. */
 void hash_chain(uint64_t *hash, const void *data, size_t size);
 
+/* A check of bytes in a file of our own; `number` is that of the record that they are.  It finds what a crash leaves,
+ * not forgeries: the key is not a secret. */
+uint64_t hash_check(const void *bytes, uint64_t size, uint64_t number);
+
 /* XXH64 with seed 0, a hash that everyone computes alike: for names that files keep.  No help against those who look for two texts with one hash. */
 uint64_t xxh64_of(gufo_str text);
 

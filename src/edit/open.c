@@ -17,6 +17,7 @@
 
 #include "base/checked.h"
 #include "base/files/disk.h"
+#include "base/files/trust.h"
 #include "base/memory.h"
 #include "edit/edit.h"
 #include "edit/journal.h"
@@ -50,7 +51,7 @@ static gufo_status check_name(const char *path, int fd, gufo_error *error)
         return fail_io(error, errno, "cannot examine");
     if (!S_ISREG(opened.st_mode))
         return refuse(error, GUFO_E_ARGUMENT, "only a regular file can be edited");
-    if (opened.st_dev != there.st_dev || opened.st_ino != there.st_ino)
+    if (!is_same_file(&opened, &there))
         return refuse(error, GUFO_E_CHANGED, "the file was replaced by another process");
     return GUFO_OK;
 }

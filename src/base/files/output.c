@@ -178,8 +178,7 @@ static gufo_status check_way(const output *o, const char *path, const struct sta
 {
     struct stat opened;
 
-    if (stat(path, &opened) != 0 ||
-        (o->exists && opened.st_dev == found->st_dev && opened.st_ino == found->st_ino))
+    if (stat(path, &opened) != 0 || (o->exists && is_same_file(&opened, found)))
         return GUFO_OK;
     return refuse(error, GUFO_E_ARGUMENT,
                   "target is a symlink whose text does not lead to the file that it opens");
@@ -238,7 +237,7 @@ static gufo_status check_made(const output *o, const char *path, gufo_error *err
 
     if ((!there && errno != ENOENT) || fstat(o->fd, &made) != 0)
         return fail_io(error, errno, "cannot examine the file that was made");
-    if (!there || made.st_dev != named.st_dev || made.st_ino != named.st_ino)
+    if (!there || !is_same_file(&made, &named))
         return refuse(error, GUFO_E_CHANGED, "the folder of the target was exchanged");
     return check_folders(o, error);
 }

@@ -33,40 +33,24 @@ enum {
 
 static const char magic[] = "GUFO-EDJ";
 
-static void put_u64(uint8_t *at, uint64_t v)
-{
-    store_u64(at, v, bytes_swapped(false));
-}
-
-static uint64_t get_u64(const uint8_t *at)
-{
-    return load_u64(at, bytes_swapped(false));
-}
-
-/* Checks detect what a crash leaves, not forgeries: the key is not a secret. */
-static uint64_t check_of_head(const uint8_t *bytes)
-{
-    return hash_text((hash_key){0, 0}, (gufo_str){(const char *)bytes, AT_CHECK});
-}
-
 void pending_encode(const pending_head *head, uint8_t bytes[PENDING_HEAD_SIZE])
 {
     memcpy(bytes, magic, MAGIC_LEN);
-    put_u64(bytes + AT_VERSION, FORM);
-    put_u64(bytes + AT_FILE_SIZE, head->file_size);
-    put_u64(bytes + AT_INSERTED, head->inserted);
-    put_u64(bytes + AT_OLD_SIZE, head->old_size);
-    put_u64(bytes + AT_NEW_SIZE, head->new_size);
-    put_u64(bytes + AT_OLD_CHECK, head->old_check);
-    put_u64(bytes + AT_NEW_CHECK, head->new_check);
-    put_u64(bytes + AT_CHECK, check_of_head(bytes));
+    store_little_u64(bytes + AT_VERSION, FORM);
+    store_little_u64(bytes + AT_FILE_SIZE, head->file_size);
+    store_little_u64(bytes + AT_INSERTED, head->inserted);
+    store_little_u64(bytes + AT_OLD_SIZE, head->old_size);
+    store_little_u64(bytes + AT_NEW_SIZE, head->new_size);
+    store_little_u64(bytes + AT_OLD_CHECK, head->old_check);
+    store_little_u64(bytes + AT_NEW_CHECK, head->new_check);
+    store_little_u64(bytes + AT_CHECK, hash_check(bytes, AT_CHECK, 0));
 }
 
 /* Whether these are the first bytes of a journal, of whatever version. */
 static bool is_head(const uint8_t *bytes)
 {
     return memcmp(bytes, magic, MAGIC_LEN) == 0 &&
-           get_u64(bytes + AT_CHECK) == check_of_head(bytes);
+           load_little_u64(bytes + AT_CHECK) == hash_check(bytes, AT_CHECK, 0);
 }
 
 /* Whether the numbers of a head go together, and with a journal of `size` bytes. */
@@ -74,12 +58,12 @@ static bool decode(pending_head *head, const uint8_t *bytes, uint64_t size)
 {
     uint64_t headers, whole, grown;
 
-    *head = (pending_head){.file_size = get_u64(bytes + AT_FILE_SIZE),
-                           .inserted = get_u64(bytes + AT_INSERTED),
-                           .old_size = get_u64(bytes + AT_OLD_SIZE),
-                           .new_size = get_u64(bytes + AT_NEW_SIZE),
-                           .old_check = get_u64(bytes + AT_OLD_CHECK),
-                           .new_check = get_u64(bytes + AT_NEW_CHECK)};
+    *head = (pending_head){.file_size = load_little_u64(bytes + AT_FILE_SIZE),
+                           .inserted = load_little_u64(bytes + AT_INSERTED),
+                           .old_size = load_little_u64(bytes + AT_OLD_SIZE),
+                           .new_size = load_little_u64(bytes + AT_NEW_SIZE),
+                           .old_check = load_little_u64(bytes + AT_OLD_CHECK),
+                           .new_check = load_little_u64(bytes + AT_NEW_CHECK)};
     return checked_add(head->old_size, head->new_size, &headers) &&
            checked_add(headers, PENDING_HEAD_SIZE, &whole) && whole == size &&
            head->old_size >= SMALLEST_HEADER && head->old_size <= head->file_size &&
@@ -109,7 +93,7 @@ static pending_found read_head(pending_journal *j, const struct stat *info)
         j->obstacle = "it cannot be read";
         return PENDING_UNTRUSTED;
     }
-    if (got == PENDING_HEAD_SIZE && is_head(bytes) && get_u64(bytes + AT_VERSION) != FORM)
+    if (got == PENDING_HEAD_SIZE && is_head(bytes) && load_little_u64(bytes + AT_VERSION) != FORM)
         return PENDING_UNKNOWN;
     if (got == PENDING_HEAD_SIZE && is_head(bytes) &&
         decode(&j->head, bytes, (uint64_t)info->st_size))

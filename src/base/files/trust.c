@@ -13,6 +13,18 @@
 #include "base/files/disk.h"
 #include "base/files/folder.h"
 
+bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool has_this_name(int fd, const char *path)
+{
+    struct stat opened, named;
+
+    return fstat(fd, &opened) == 0 && lstat(path, &named) == 0 && is_same_file(&opened, &named);
+}
+
 /* Whether files that we make in the folder of `path` get the user of this one. */
 static bool are_made_for(const char *path, const struct stat *info)
 {

@@ -27,6 +27,12 @@ enum {
  * not ours, such a file is made, and removed. */
 bool trust_is_ours(const char *path, const struct stat *info);
 
+/* Whether both are of one file. */
+bool is_same_file(const struct stat *a, const struct stat *b);
+/* Whether what is open has the name `path` itself, not by a link: another process may have renamed or removed it.  While
+ * it is open no other file gets its number. */
+bool has_this_name(int fd, const char *path);
+
 /* All return the reason not to trust the file, as the end of a sentence (static); NULL for nothing.
  *
  * A regular file at `path` that is ours; `wanted`: the conditions above. */

@@ -21,6 +21,7 @@
 #include "base/files/disk.h"
 #include "base/files/folder.h"
 #include "base/files/output.h"
+#include "base/files/trust.h"
 #include "base/hash.h"
 #include "base/memory.h"
 
@@ -72,13 +73,9 @@ static gufo_status try_to_become(maker *m, gufo_error *error)
     return GUFO_OK;
 }
 
-/* The number of the file is not given to another one while it is open. */
 static bool is_still_maker(const maker *m)
 {
-    struct stat own, named;
-
-    return fstat(m->fd, &own) == 0 && lstat(m->path, &named) == 0 && own.st_dev == named.st_dev &&
-           own.st_ino == named.st_ino;
+    return has_this_name(m->fd, m->path);
 }
 
 /* `maker` stays behind a plan, and goes with what has failed. */

@@ -37,23 +37,7 @@ enum {
 
 static const char magic[] = "GUFO-JOB";
 
-/* Checks detect what a crash leaves, not forgeries: the key is not a secret. */
-static uint64_t check_of(const uint8_t *bytes, size_t size, uint64_t number)
-{
-    return hash_text((hash_key){number, 0}, (gufo_str){(const char *)bytes, size});
-}
-
 /* ---- bytes ---------------------------------------------------------------------------------- */
-
-static void put_u64(uint8_t *at, uint64_t v)
-{
-    store_u64(at, v, bytes_swapped(false));
-}
-
-static uint64_t get_u64(const uint8_t *at)
-{
-    return load_u64(at, bytes_swapped(false));
-}
 
 static size_t mark_size(const journal *j)
 {
@@ -75,31 +59,31 @@ static void encode_header(uint8_t header[HEADER_SIZE], const journal *j,
     store_u32(header + AT_FORM, FORM, bytes_swapped(false));
     store_u32(header + AT_RESULT_SIZE, (uint32_t)j->result_size, bytes_swapped(false));
     memcpy(header + AT_VERSION, version, strnlen(version, VERSION_SIZE));
-    put_u64(header + AT_INPUTS, identity->inputs);
-    put_u64(header + AT_PLAN, identity->plan);
-    put_u64(header + AT_CHECK, check_of(header, AT_CHECK, 0));
+    store_little_u64(header + AT_INPUTS, identity->inputs);
+    store_little_u64(header + AT_PLAN, identity->plan);
+    store_little_u64(header + AT_CHECK, hash_check(header, AT_CHECK, 0));
 }
 
 static void encode_mark(const journal *j, uint8_t *at, const journal_mark *mark, uint64_t number)
 {
     size_t checked = MARK_RESULT + j->result_size;
 
-    put_u64(at, mark->piece);
-    put_u64(at + 8, mark->units_done);
+    store_little_u64(at, mark->piece);
+    store_little_u64(at + 8, mark->units_done);
     if (mark->result != NULL)
         memcpy(at + MARK_RESULT, mark->result, j->result_size);
     else
         memset(at + MARK_RESULT, 0, j->result_size);
-    put_u64(at + checked, check_of(at, checked, number));
+    store_little_u64(at + checked, hash_check(at, checked, number));
 }
 
 static bool decode_mark(const journal *j, const uint8_t *at, journal_mark *mark, uint64_t number)
 {
     size_t checked = MARK_RESULT + j->result_size;
 
-    if (get_u64(at + checked) != check_of(at, checked, number))
+    if (load_little_u64(at + checked) != hash_check(at, checked, number))
         return false;
-    *mark = (journal_mark){get_u64(at), get_u64(at + 8), at + MARK_RESULT};
+    *mark = (journal_mark){load_little_u64(at), load_little_u64(at + 8), at + MARK_RESULT};
     return true;
 }
 
@@ -131,21 +115,12 @@ static gufo_status sync_journal(const journal *j, gufo_error *error)
     return disk_sync(j->fd) == 0 ? GUFO_OK : fail_io(error, errno, "cannot sync the journal");
 }
 
-/* Whether the file that is open still has that name: the process that has left or made it may have
+/* Where locks are not supported there are none: `locked` says so.  The process that has left or made the file may have
  * removed it, and another one have made a new one, before we got the lock. */
-static bool has_its_name(const journal *j)
-{
-    struct stat opened, named;
-
-    return fstat(j->fd, &opened) == 0 && lstat(j->path, &named) == 0 &&
-           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
-/* Where locks are not supported there are none: `locked` says so. */
 static gufo_status lock(journal *j, gufo_error *error)
 {
     j->locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0;
-    if (j->locked ? has_its_name(j) : errno != EWOULDBLOCK)
+    if (j->locked ? has_this_name(j->fd, j->path) : errno != EWOULDBLOCK)
         return GUFO_OK;
     return fail_io(error, EBUSY, "another process is working on it");
 }
@@ -259,7 +234,7 @@ static gufo_status check_kind(const uint8_t *found, const uint8_t *wanted, gufo_
 
     memcpy(version, found + AT_VERSION, VERSION_SIZE);
     if (memcmp(found, magic, sizeof magic - 1) != 0 ||
-        get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
+        load_little_u64(found + AT_CHECK) != hash_check(found, AT_CHECK, 0))
         return refuse(error, GUFO_E_ARGUMENT,
                       "cannot resume: this is not a journal of an interrupted run");
     if (memcmp(found + AT_VERSION, wanted + AT_VERSION, VERSION_SIZE) != 0 ||
@@ -289,7 +264,7 @@ static gufo_status compare_header(const uint8_t *found, journal *j,
                    : refuse(error, GUFO_E_ARGUMENT,
                             "cannot resume: this is not a journal of an interrupted run");
     }
-    if (get_u64(found + AT_INPUTS) != identity->inputs)
+    if (load_little_u64(found + AT_INPUTS) != identity->inputs)
         return refuse(error, GUFO_E_ARGUMENT,
                       "cannot resume: it was begun with another input, or the input was changed");
     if (memcmp(found, wanted, AT_CHECK) != 0)

@@ -146,7 +146,7 @@ static gufo_status check_file(const job_input *input, gufo_error *error)
     if (S_ISLNK(named.st_mode))
         return refuse(error, GUFO_E_ARGUMENT,
                       "cannot be deleted: it is a symbolic link; name the file itself");
-    if (named.st_dev != opened.st_dev || named.st_ino != opened.st_ino)
+    if (!is_same_file(&named, &opened))
         return refuse(error, GUFO_E_CHANGED, "the file was changed while it was being read");
     obstacle = trust_own(input->name, &named, TRUST_ONE_NAME);
     return obstacle == NULL ? GUFO_OK
@@ -425,7 +425,7 @@ static gufo_status open_aside(release *r, const char *path, gufo_error *error)
     obstacle = trust_own(path, &opened, TRUST_ONE_NAME);
     if (obstacle != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "cannot be deleted: %s", obstacle);
-    if (opened.st_dev != read.st_dev || opened.st_ino != read.st_ino)
+    if (!is_same_file(&opened, &read))
         return refuse(error, GUFO_E_CHANGED, "the file was changed while it was being read");
     return GUFO_OK;
 }

@@ -535,7 +535,7 @@ static void drop_second_name(const targets *t, uint32_t index)
     struct stat part, target;
 
     if (lstat(t->parts[index], &part) == 0 && stat(t->files[index].target, &target) == 0 &&
-        target.st_dev == part.st_dev && target.st_ino == part.st_ino)
+        is_same_file(&target, &part))
         (void)disk_unlink(t->parts[index]);
 }
 

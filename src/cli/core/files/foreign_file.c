@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #ifdef GUFO_HAS_IMPORT
 
@@ -178,14 +177,6 @@ bool foreign_file_refuse(const char *path)
 
 /* ---- outputs -------------------------------------------------------------------------------- */
 
-/* Whether two folders are one. */
-static bool is_same(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Files of a model folder are known by how their names end. */
 static bool is_of_model(const char *name)
 {
@@ -218,7 +209,7 @@ bool foreign_file_spoiled(const char *path, const char *output)
     const char *target = realpath(output, whole) != NULL ? whole : output;
 
     if (!is_of_model(target) || !path_folder(target, place) || !folder_of_model(path, folder) ||
-        !is_same(place, folder))
+        !path_same(place, folder))
         return false;
     report_message(output, "in the folder of the model this name is that of one of its files");
     return true;

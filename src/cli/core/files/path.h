@@ -18,6 +18,8 @@ const char *path_name(const char *path);
 bool path_exists(const char *path);
 /* Whether it is a folder, or a link to one. */
 bool path_is_folder(const char *path);
+/* Whether both lead to one file or folder. */
+bool path_same(const char *a, const char *b);
 /* Writes the folder of a file into `out`, "." where the path names none; false if it is too long. */
 bool path_folder(const char *path, char out[PATH_MAX]);
 /* Reads the first bytes of a regular file, at most `size`; 0 for anything else.  Any thread. */
