@@ -23,7 +23,7 @@ if(NOT TARGET gufo_text_internal)
 endif()
 
 # What several programs have in common is compiled once.
-set(fuzz_support ${fuzz_dir}/walk.c)
+set(fuzz_support ${fuzz_dir}/walk.c ${fuzz_dir}/place.c)
 if(TARGET gufo_text_internal)
     list(APPEND fuzz_support ${fuzz_dir}/vocabularies.c)
 endif()

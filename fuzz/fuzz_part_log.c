@@ -1,5 +1,6 @@
 /* Fuzz target: anything as the log of a part, as it is and with the checks that its records need.  What it says fits in
  * it: results are there, and states are known. */
+#include "place.h"
 #include "walk.h"
 
 #include "base/bytes.h"
@@ -7,46 +8,12 @@
 #include "base/memory.h"
 #include "produce/parts/plan.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { RESULT_SIZE = 8, HEAD = 40, CHECK = 8 };
 
-static char folder[64], path[80];
-
-static pid_t owner; /* of the folder: a sweep forks */
-
-static void clean(void)
-{
-    if (owner != getpid())
-        return;
-    (void)unlink(path);
-    (void)rmdir(folder);
-}
-
-static void prepare(void)
-{
-    const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-
-    if (owner == getpid())
-        return;
-    owner = getpid();
-    (void)snprintf(folder, sizeof folder, "%s/gufo-fuzz-XXXXXX", base);
-    must(mkdtemp(folder) != NULL, "there is a place for files");
-    (void)snprintf(path, sizeof path, "%s/0.log", folder);
-    (void)atexit(clean);
-}
-
 /* ---- checks --------------------------------------------------------------------------------- */
-
-static void put_check(uint8_t *at, const uint8_t *bytes, uint64_t size, uint64_t number)
-{
-    store_u64(at, hash_text((hash_key){number, 0}, (gufo_str){(const char *)bytes, (size_t)size}),
-              bytes_swapped(false));
-}
 
 /* Gives all records that are whole the checks of their bytes. */
 static void seal(uint8_t *data, size_t size)
@@ -54,15 +21,15 @@ static void seal(uint8_t *data, size_t size)
     uint64_t number = 0;
 
     for (size_t at = 0; size - at >= HEAD; number++) {
-        const uint64_t content = load_u64(data + at + 24, bytes_swapped(false));
+        const uint64_t content = load_little_u64(data + at + 24);
 
-        put_check(data + at + 32, data + at, 32, number);
+        store_little_u64(data + at + 32, hash_check(data + at, 32, number));
         at += HEAD;
         if (content == 0)
             continue;
         if (size - at < CHECK || content > size - at - CHECK)
             return;
-        put_check(data + at + content, data + at, content, number);
+        store_little_u64(data + at + content, hash_check(data + at, content, number));
         at += (size_t)content + CHECK;
     }
 }
@@ -88,12 +55,12 @@ static void visit(void *context, uint64_t first, uint64_t count, const uint8_t *
 
 static void read_log(const uint8_t *data, size_t size)
 {
-    const logs of = {
-        .folder = folder, .plan = 1, .result_size = RESULT_SIZE, .allocator = &default_allocator};
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const logs of = {.folder = place_folder(),
+                     .plan = 1,
+                     .result_size = RESULT_SIZE,
+                     .allocator = &default_allocator};
 
-    must(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0,
-         "there is room for files");
+    place_put("0.log", data, size);
     for (unsigned with_results = 0; with_results < 2; with_results++) {
         seen s = {0};
         part_logs found;
@@ -114,7 +81,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *sealed = malloc(size + 1);
 
     must(sealed != NULL, "there is memory");
-    prepare();
     read_log(data, size);
     memcpy(sealed, data, size);
     seal(sealed, size);

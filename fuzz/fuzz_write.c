@@ -5,9 +5,9 @@
  * What is done, and in which way, follows from a hash of the content: every file is a seed, each of
  * its damaged forms is worked on in another way, and a failure can be repeated.  For a resumed run
  * the content is a list of damages: pairs of place and value. */
+#include "place.h"
 #include "walk.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,60 +17,10 @@
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static char folder[64];
-
-typedef struct path_text {
-    char text[384];
-} path_text;
-
-static path_text in_folder(const char *name)
-{
-    path_text path;
-
-    (void)snprintf(path.text, sizeof path.text, "%s/%s", folder, name);
-    return path;
-}
-
-/* Removes all files but one; how many there were. */
-static int clear_folder(const char *kept)
-{
-    DIR *directory = opendir(folder);
-    struct dirent *file;
-    int count = 0;
-
-    must(directory != NULL, "the folder can be read");
-    while ((file = readdir(directory)) != NULL) {
-        if (file->d_name[0] == '.' && (file->d_name[1] == '\0' || strcmp(file->d_name, "..") == 0))
-            continue;
-        count++;
-        if (kept == NULL || strcmp(file->d_name, kept) != 0)
-            (void)unlink(in_folder(file->d_name).text);
-    }
-    (void)closedir(directory);
-    return count;
-}
-
-static void make_folder(void)
-{
-    const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-
-    (void)umask(022);
-    (void)snprintf(folder, sizeof folder, "%s/gufo-fuzz-XXXXXX", base);
-    must(mkdtemp(folder) != NULL, "there is a place for files");
-}
-
-static void put(const char *name, const void *data, size_t size)
-{
-    int fd = open(in_folder(name).text, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-    must(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0,
-         "there is room for files");
-}
-
 /* A whole file: to be freed. */
 static uint8_t *take(const char *name, size_t *size)
 {
-    int fd = open(in_folder(name).text, O_RDONLY);
+    int fd = open(place_file(name).text, O_RDONLY);
     struct stat info;
     uint8_t *bytes;
 
@@ -96,7 +46,7 @@ static int free_descriptor(void)
 static gufo_model *open_result(const char *name)
 {
     gufo_error error;
-    gufo_model *model = gufo_model_open(in_folder(name).text, NULL, &error);
+    gufo_model *model = gufo_model_open(place_file(name).text, NULL, &error);
 
     if (model == NULL)
         fprintf(stderr, "%s: %s\n", error.file, error.message);
@@ -136,7 +86,7 @@ typedef struct scene {
 /* Runs a job to `name`; false if it may be refused and was. */
 static bool run_to(gufo_job *job, const char *name, unsigned threads)
 {
-    path_text path = in_folder(name);
+    path_text path = place_file(name);
     const gufo_job_options options = {.path = path.text, .flags = GUFO_JOB_REPLACE};
     const gufo_run run = {.threads = threads};
     gufo_error error;
@@ -204,8 +154,8 @@ static int edit(const scene *s)
     gufo_edit *e;
     bool recover = false;
 
-    put("edited.gguf", s->data, s->size);
-    e = gufo_edit_open(in_folder("edited.gguf").text, NULL, &error);
+    place_put("edited.gguf", s->data, s->size);
+    e = gufo_edit_open(place_file("edited.gguf").text, NULL, &error);
     must((e != NULL) == (expected != NULL), "what can be described can be edited");
     if (e == NULL)
         return 2;
@@ -324,7 +274,7 @@ static gufo_quantizer *plan_quantizing(const gufo_model *model, unsigned way)
 /* To `name`, on so many threads; false if it is refused. */
 static bool quantize_to(const scene *s, const char *name, unsigned threads)
 {
-    path_text path = in_folder(name);
+    path_text path = place_file(name);
     const gufo_job_options options = {.path = path.text, .flags = GUFO_JOB_RESUMABLE};
     const gufo_run run = {.threads = threads};
     gufo_quantizer *q = plan_quantizing(s->model, s->way);
@@ -364,7 +314,7 @@ static bool stop_after(void *context, uint64_t done, uint64_t total)
 
 static gufo_status run_part(const gufo_model *model, uint32_t flags, int units)
 {
-    path_text path = in_folder("out.gguf");
+    path_text path = place_file("out.gguf");
     const gufo_job_options options = {.path = path.text, .flags = flags};
     const gufo_run run = {.threads = 1, .progress = stop_after, .progress_context = &units};
     gufo_quantizer *q = plan_quantizing(model, 0);
@@ -385,7 +335,7 @@ static void damage(const uint8_t *data, size_t size)
         journal[data[i] % length] ^= data[i + 1];
     if (size % 2 == 1)
         length -= data[size - 1] % length;
-    put("out.gguf.part.journal", journal, length);
+    place_put("out.gguf.part.journal", journal, length);
     free(journal);
 }
 
@@ -395,7 +345,7 @@ static void make_model(void)
     const uint64_t dims[] = {32, 4};
     float values[32 * 4];
     gufo_document *document = gufo_document_new(NULL, NULL);
-    path_text path = in_folder("in.gguf");
+    path_text path = place_file("in.gguf");
     const gufo_job_options options = {.path = path.text, .flags = GUFO_JOB_REPLACE};
     gufo_job *job;
 
@@ -422,7 +372,7 @@ static void resume(const uint8_t *data, size_t size, unsigned way)
     make_model();
     model = open_result("in.gguf");
     must(run_part(model, GUFO_JOB_RESUMABLE, 100) == GUFO_OK &&
-             rename(in_folder("out.gguf").text, in_folder("whole.gguf").text) == 0,
+             rename(place_file("out.gguf").text, place_file("whole.gguf").text) == 0,
          "a run that is not stopped succeeds");
     must(run_part(model, GUFO_JOB_RESUMABLE, (int)(way % 4)) == GUFO_E_STOPPED,
          "a run can be stopped");
@@ -434,7 +384,7 @@ static void resume(const uint8_t *data, size_t size, unsigned way)
         must(status == GUFO_E_ARGUMENT || status == GUFO_E_EXISTS,
              "a journal that is not ours is refused, and what lies without one is kept");
     gufo_model_free(model);
-    (void)clear_folder(NULL);
+    (void)place_clear(NULL);
 }
 
 /* ---- the target ----------------------------------------------------------------------------- */
@@ -449,15 +399,15 @@ static void work(const uint8_t *data, size_t size, unsigned what, unsigned way)
     gufo_model *model;
     int files;
 
-    put("in.gguf", data, size);
-    model = gufo_model_open(in_folder("in.gguf").text, NULL, NULL);
+    place_put("in.gguf", data, size);
+    model = gufo_model_open(place_file("in.gguf").text, NULL, NULL);
     s.model = model;
     if (model != NULL) {
         files = operations[what % (sizeof operations / sizeof *operations)](&s);
-        must(clear_folder(NULL) == files, "nothing else is left");
+        must(place_clear(NULL) == files, "nothing else is left");
     }
     gufo_model_free(model);
-    (void)clear_folder(NULL);
+    (void)place_clear(NULL);
 }
 
 enum { RESUMES = 0xf4 }; /* of `what`: from here on a run is resumed */
@@ -491,13 +441,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (what < RESUMES && !may_open(data, size))
         return 0;
-    make_folder();
+    (void)place_folder();
     descriptor = free_descriptor();
     if (what >= RESUMES)
         resume(data, size, way);
     else
         work(data, size, what, way);
     must(free_descriptor() == descriptor, "no descriptor stays open");
-    must(rmdir(folder) == 0, "no file stays behind");
+    must(place_clear(NULL) == 0, "no file stays behind");
     return 0;
 }
