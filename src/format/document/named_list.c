@@ -6,7 +6,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { FEW = 64 }; /* that may be gone without being worth a sweep */
+enum {
+    FEW = 64, /* that may be gone without being worth a sweep */
+    UNINDEXED =
+        8, /* that are found as soon by looking at all: ten thousand shards have four keys each */
+};
 
 static gufo_str name_of(const void *owner, uint64_t index)
 {
@@ -99,12 +103,29 @@ static void index_all(const named_list *list, name_index *index)
             (void)name_index_add(index, i, &ignored);
 }
 
-/* At most two thirds of the slots of the index are taken. */
-static gufo_status grow_index(named_list *list, uint64_t count, gufo_error *error)
+static void index_add(named_list *list, uint64_t slot)
 {
+    uint64_t ignored;
+
+    if (list->index.slots != NULL)
+        (void)name_index_add(&list->index, slot, &ignored);
+}
+
+static void index_remove(named_list *list, uint64_t slot)
+{
+    if (list->index.slots != NULL)
+        name_index_remove(&list->index, slot);
+}
+
+/* At most two thirds of the slots of the index are taken. */
+static gufo_status grow_index(named_list *list, uint64_t more, gufo_error *error)
+{
+    const uint64_t count = list->count + more;
     name_index bigger;
     gufo_status status;
 
+    if (list->index.slots == NULL && list->items.count + more <= UNINDEXED)
+        return GUFO_OK;
     if (list->index.slots != NULL && count + count / 2 < list->index.mask + 1)
         return GUFO_OK;
     status = name_index_new(&bigger, 2 * count, name_of, list, list->allocator, error);
@@ -135,7 +156,8 @@ static void sweep(named_list *list)
         count_last(list);
     }
     name_index_clear(&list->index);
-    index_all(list, &list->index);
+    if (list->index.slots != NULL)
+        index_all(list, &list->index);
 }
 
 gufo_status named_list_reserve(named_list *list, uint64_t more, gufo_error *error)
@@ -146,7 +168,7 @@ gufo_status named_list_reserve(named_list *list, uint64_t more, gufo_error *erro
     if (more > GUFO_MAX_COUNT - list->items.count)
         sweep(list);
     count = list->items.count;
-    status = grow_index(list, list->count + more, error);
+    status = grow_index(list, more, error);
     for (uint64_t i = 0; i < more && status == GUFO_OK; i++)
         if (records_add(&list->items, list->allocator) == NULL)
             status = fail_memory(error);
@@ -170,7 +192,7 @@ gufo_status named_list_add(named_list *list, gufo_str name, bool owned, const vo
                            gufo_error *error)
 {
     gufo_status status = named_list_reserve(list, 1, error);
-    uint64_t slot = list->items.count, ignored;
+    uint64_t slot = list->items.count;
 
     if (status == GUFO_OK && owned)
         status = own_name(list, &name, error);
@@ -181,13 +203,22 @@ gufo_status named_list_add(named_list *list, gufo_str name, bool owned, const vo
     memcpy(named_list_slot(list, slot), record, list->items.size);
     *named_list_slot(list, slot) = (named){.name = name, .owns_name = owned};
     count_last(list);
-    (void)name_index_add(&list->index, slot, &ignored);
+    index_add(list, slot);
     return GUFO_OK;
 }
 
 bool named_list_find(const named_list *list, gufo_str name, uint64_t *slot)
 {
-    return name_index_find(&list->index, name, slot);
+    if (list->index.slots != NULL)
+        return name_index_find(&list->index, name, slot);
+    for (uint64_t i = 0; i < list->items.count; i++) {
+        const named *record = named_list_slot(list, i);
+
+        *slot = i;
+        if (!record->gone && gufo_str_equal(record->name, name))
+            return true;
+    }
+    return false;
 }
 
 void *named_list_next(const named_list *list, uint64_t *slot)
@@ -223,7 +254,7 @@ void named_list_remove(named_list *list, uint64_t slot)
 {
     named *record = named_list_slot(list, slot);
 
-    name_index_remove(&list->index, slot);
+    index_remove(list, slot);
     discount(list, slot);
     record->gone = true;
     drop(list, record);
@@ -276,14 +307,13 @@ gufo_status named_list_rename(named_list *list, uint64_t slot, gufo_str name, gu
 {
     named *record = named_list_slot(list, slot);
     gufo_status status = own_name(list, &name, error);
-    uint64_t ignored;
 
     if (status != GUFO_OK)
         return status;
-    name_index_remove(&list->index, slot);
+    index_remove(list, slot);
     free_name(list, record);
     record->name = name;
     record->owns_name = true;
-    (void)name_index_add(&list->index, slot, &ignored);
+    index_add(list, slot);
     return GUFO_OK;
 }
