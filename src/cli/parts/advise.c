@@ -5,7 +5,6 @@
 #include "cli/parts/advice.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
 enum { MOST_WORKERS = 1024, MOST_ROWS = 12, TIME_TEXT = 32 };
 
@@ -51,12 +50,11 @@ static double given_or(uint64_t given, double usual)
  * millisecond. */
 static advice_run run_of_plan(const gufo_plan *plan, const advise_options *o)
 {
-    const long here = sysconf(_SC_NPROCESSORS_ONLN);
     const plan_sums sums = plan_sum(plan);
     advice_run run = {.read_bytes = (double)sums.bytes,
                       .core_seconds = gufo_plan_core_seconds(plan),
                       .most_parts = (double)sums.parts,
-                      .cores = given_or(o->cores, here > 0 ? (double)here : 1),
+                      .cores = given_or(o->cores, gufo_run_threads(NULL)),
                       .read_rate = given_or(o->link, USUAL_RATE),
                       .write_rate = given_or(o->link, USUAL_RATE),
                       .both_cap = given_or(o->server, USUAL_RATE),

@@ -45,6 +45,9 @@ typedef struct gufo_run {
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_run;
 
+/* On how many threads a call with this `run`, which may be NULL, works at most: `threads`, or what 0 there means. */
+GUFO_API unsigned gufo_run_threads(const gufo_run *run);
+
 #ifdef __cplusplus
 }
 #endif
