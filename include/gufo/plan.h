@@ -60,7 +60,9 @@ typedef struct gufo_plan_options {
     /* Called from the thread that calls gufo_plan_run before each part.  May be NULL. */
     void (*on_part)(void *context, uint64_t part, uint64_t count);
     void *part_context;
-    uint64_t reserved[4]; /* must be zero */
+    /* The same after a part has failed.  May be NULL. */
+    void (*on_failure)(void *context, uint64_t part, const gufo_error *error);
+    uint64_t reserved[3]; /* must be zero */
 } gufo_plan_options;
 
 typedef struct gufo_part_result {
@@ -68,15 +70,17 @@ typedef struct gufo_part_result {
     uint64_t made;     /* by this call */
     uint64_t complete; /* of the worker's share, or with `next` of all, made by any worker */
     uint64_t bytes;    /* that this call has read */
-    uint64_t reserved[4];
+    uint64_t failed;   /* parts, in this call */
+    uint64_t reserved[3];
 } gufo_part_result;
 
 /* Whether part `part` of `count` is one of a share; with `next` all are. */
 GUFO_API bool gufo_part_has(const gufo_part *share, uint64_t part, uint64_t count);
 
 /* Makes parts of a job, once per job.  `outputs` as for gufo_job_run: path, also_read, more_paths; of its flags
- * only GUFO_JOB_REPLACE.  `options`, `run` and `result` may be NULL.  What it has done stays, whatever happens.  If
- * another process commits meanwhile, all parts are complete.
+ * only GUFO_JOB_REPLACE.  `options`, `run` and `result` may be NULL.  What it has done stays, whatever happens.  A part
+ * that fails ends no other, unless an input has changed or memory is missing: afterwards the error is that of the first
+ * one, or of one that another try may help against.  If another process commits meanwhile, all parts are complete.
  *   GUFO_E_ARGUMENT   the plan is of another job; data that the caller gives (gufo_job_open); an output that is an input;
  *                     what is beside the output belongs to another user; a job that looks at all its numbers before it
  *                     writes them

@@ -278,6 +278,13 @@ typedef enum job_naming {
     JOB_NAMED_EACH,   /* by names of their own, in the folder that the path is */
 } job_naming;
 
+/* What a planner was told that decides about bytes and that neither pieces nor targets show.  The texts are constant. */
+typedef struct job_choice {
+    const char *name, *value;
+} job_choice;
+
+enum { JOB_CHOICES = 4 };
+
 struct gufo_job {
     gufo_allocator allocator;
     job_input *inputs;
@@ -295,6 +302,9 @@ struct gufo_job {
     uint64_t other_memory; /* and what the planner takes of it */
     bool unreserved;       /* targets share blocks with inputs, or have too much padding to write */
     uint64_t identity; /* a hash of whatever else decides about the bytes; hooks.begin may set it */
+    /* What of that has a name: plans say its value. */
+    job_choice choices[JOB_CHOICES];
+    uint32_t choice_count;
     job_naming naming;
     uint32_t set_count;  /* sets of so many targets each, one after the other; 0: one */
     uint32_t normalised; /* of gufo_normalised */

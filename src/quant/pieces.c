@@ -313,6 +313,8 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
     if (q->job == NULL)
         return GUFO_E_MEMORY;
     q->job->identity = q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE;
+    q->job->choices[q->job->choice_count++] =
+        (job_choice){"keep-nonfinite", q->job->identity != 0 ? "on" : "off"};
     q->job->hooks = (job_hooks){.context = q,
                                 .begin = begin,
                                 .importance = importance,

@@ -374,6 +374,59 @@ static void test_committed_meanwhile(void **state)
     shared_work_end(&p);
 }
 
+/* The first part of a plan that has no bytes. */
+static gufo_part empty_part(shared_work *p)
+{
+    gufo_error error = no_error();
+    shared_worker w = shared_worker_new(p, &error);
+    const gufo_job_options outputs = shared_outputs(p, p->out);
+    gufo_plan *plan =
+        gufo_plan_of_job(gufo_quantizer_job(w.q), &outputs, 1, p->plan_options, &error);
+    gufo_part part = {.worker = 0};
+    gufo_part_info info;
+
+    check(plan != NULL, "%s", error.message);
+    part.workers = gufo_plan_part_count(plan);
+    while (gufo_plan_part_at(plan, part.worker, &info) && info.size > 0)
+        part.worker++;
+    check(part.worker < part.workers, "all parts have bytes");
+    gufo_plan_free(plan);
+    shared_worker_end(&w);
+    return part;
+}
+
+/* The same while what the commit has left is removed: the log of the part is made behind the back of that. */
+static void commit_and_miss_log(void *context, uint64_t part, uint64_t count)
+{
+    quick_commit *c = context;
+    char name[32];
+
+    commit_first(context, part, count);
+    snprintf(name, sizeof name, "%" PRIu64 ".log", part);
+    check(mkdir(c->work->parts.text, 0700) == 0, "mkdir");
+    write_file(path_join(c->work->parts.text, name).text, "", 0);
+}
+
+/* A part without bytes can be made after the commit; its log does not stay, either. */
+static void test_empty_part_after_commit(void **state)
+{
+    shared_work p = work_new(several, 1);
+    quick_commit c = {.work = &p};
+    const gufo_plan_options options = {
+        .align = 4096, .on_part = commit_and_miss_log, .part_context = &c};
+    gufo_part part;
+    gufo_part_result result;
+    gufo_error error = no_error();
+
+    (void)state;
+    p.plan_options = &options;
+    part = empty_part(&p);
+    check_ok(shared_run(&p, &part, NULL, &result, &error), &error, "late");
+    check(c.done && result.complete == 1, "%" PRIu64 " complete", result.complete);
+    check(!file_exists(p.parts.text), "a late worker has left its log");
+    shared_work_end(&p);
+}
+
 /* A run of the whole job that was interrupted leaves .part files of its own. */
 static void test_run_in_between(void **state)
 {
@@ -594,6 +647,7 @@ int main(void)
         cmocka_unit_test(test_worker_comes_late),
         cmocka_unit_test(test_output_is_a_link),
         cmocka_unit_test(test_committed_meanwhile),
+        cmocka_unit_test(test_empty_part_after_commit),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -6,6 +6,8 @@
 #include "../support/pace.h"
 #include "../support/shared_work.h"
 
+#include "produce/parts/plan.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -197,9 +199,51 @@ static void test_memory_runs_out(void **state)
     disk_without_sync(false);
 }
 
+/* ---- signs of life -------------------------------------------------------------------------- */
+
+typedef struct sync_count {
+    int fd;
+    unsigned count;
+} sync_count;
+
+static void count_syncs(void *context, const disk_call *call)
+{
+    sync_count *c = context;
+
+    c->count += call->kind == DISK_SYNC && call->fd == c->fd;
+}
+
+/* A client of NFS keeps what is not synced for itself, while others wait for it. */
+static void test_beats_are_synced(void **state)
+{
+    shared_work p = work_new();
+    gufo_error error = no_error();
+    sync_count seen = {0};
+    gufo_plan *plan;
+    part_log log;
+    logs of;
+    bool taken;
+
+    (void)state;
+    shared_run_well(&p, 1, 2, "second");
+    plan = gufo_plan_open(p.out[0].text, &error);
+    check(plan != NULL, "%s", error.message);
+    of = plan_logs(plan, p.parts.text);
+    check_ok(log_create(&log, &of, 0, 1, 0, &taken, &error), &error, "create");
+    seen.fd = log.fd;
+    disk_observe(count_syncs, &seen);
+    check_ok(log_beat(&log, &error), &error, "beat");
+    disk_observe(NULL, NULL);
+    check_u64(seen.count, 1, "syncs");
+    log_close(&log);
+    gufo_plan_free(plan);
+    shared_work_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_beats_are_synced),
         cmocka_unit_test(test_disk_fails),
         cmocka_unit_test(test_disk_goes_away),
         cmocka_unit_test(test_memory_runs_out),

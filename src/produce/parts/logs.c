@@ -37,21 +37,6 @@ typedef struct record {
     uint64_t kind, first, count, size;
 } record;
 
-static uint64_t check_of(const uint8_t *bytes, uint64_t size, uint64_t number)
-{
-    return hash_text((hash_key){number, 0}, (gufo_str){(const char *)bytes, (size_t)size});
-}
-
-static void put_u64(uint8_t *at, uint64_t v)
-{
-    store_u64(at, v, bytes_swapped(false));
-}
-
-static uint64_t get_u64(const uint8_t *at)
-{
-    return load_u64(at, bytes_swapped(false));
-}
-
 /* ---- names ---------------------------------------------------------------------------------- */
 
 char *logs_path(const logs *of, const char *name)
@@ -115,14 +100,14 @@ static gufo_status put_record(part_log *log, const record *r, const void *conten
 
     if (at == NULL)
         return fail_memory(error);
-    put_u64(at, r->kind);
-    put_u64(at + 8, r->first);
-    put_u64(at + 16, r->count);
-    put_u64(at + 24, r->size);
-    put_u64(at + 32, check_of(at, 32, log->number));
+    store_little_u64(at, r->kind);
+    store_little_u64(at + 8, r->first);
+    store_little_u64(at + 16, r->count);
+    store_little_u64(at + 24, r->size);
+    store_little_u64(at + 32, hash_check(at, 32, log->number));
     if (r->size > 0) {
         memcpy(at + HEAD, content, (size_t)r->size);
-        put_u64(at + HEAD + r->size, check_of(at + HEAD, r->size, log->number));
+        store_little_u64(at + HEAD + r->size, hash_check(at + HEAD, r->size, log->number));
     }
     log->number++;
     return GUFO_OK;
@@ -210,9 +195,10 @@ gufo_status log_sync(part_log *log, gufo_error *error)
     return write_records(log, true, error);
 }
 
+/* Synced, for a client of NFS may keep it for half a minute, and others the old time for a minute more. */
 gufo_status log_beat(part_log *log, gufo_error *error)
 {
-    return append(log, &(record){.kind = RECORD_BEAT}, NULL, false, error);
+    return append(log, &(record){.kind = RECORD_BEAT}, NULL, true, error);
 }
 
 gufo_status log_end(part_log *log, gufo_part_state state, const char *reason, gufo_error *error)
@@ -271,9 +257,10 @@ static gufo_status read_head(const reading *r, record *out, bool *found, gufo_er
     if (r->size - r->at < HEAD)
         return GUFO_OK;
     status = read_at(r, r->at, head, HEAD, error);
-    if (status != GUFO_OK || get_u64(head + 32) != check_of(head, 32, r->number))
+    if (status != GUFO_OK || load_little_u64(head + 32) != hash_check(head, 32, r->number))
         return status;
-    *out = (record){get_u64(head), get_u64(head + 8), get_u64(head + 16), get_u64(head + 24)};
+    *out = (record){load_little_u64(head), load_little_u64(head + 8), load_little_u64(head + 16),
+                    load_little_u64(head + 24)};
     end = r->at + HEAD + (out->size > 0 ? CHECK : 0);
     *found = out->size <= MOST_CONTENT && end <= r->size && out->size <= r->size - end;
     return GUFO_OK;
@@ -288,8 +275,8 @@ static gufo_status read_content(reading *r, const record *of, bool *found, gufo_
     if (buffer_extend(&r->content, of->size + CHECK + 1) == NULL)
         return fail_memory(error);
     status = read_at(r, r->at + HEAD, r->content.data, of->size + CHECK, error);
-    *found = status == GUFO_OK &&
-             get_u64(r->content.data + of->size) == check_of(r->content.data, of->size, r->number);
+    *found = status == GUFO_OK && load_little_u64(r->content.data + of->size) ==
+                                      hash_check(r->content.data, of->size, r->number);
     r->content.data[of->size] = '\0';
     return status;
 }

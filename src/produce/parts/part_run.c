@@ -22,6 +22,9 @@ typedef struct part_worker {
     job_cut cut;
     work work;
     gufo_part_result *result;
+    bool *failed; /* parts, in this call */
+    gufo_error
+        first; /* why the first of them has, or one that another try may help against; code GUFO_OK: none */
     bool committed; /* by another process, meanwhile */
 } part_worker;
 
@@ -152,7 +155,8 @@ static bool is_committed(const part_worker *w)
     return plan == NULL && reason.code == GUFO_E_NOT_FOUND;
 }
 
-/* A part that was begun after the commit cannot be made; its log would keep the folder. */
+/* The log of a part that was begun after the commit would keep the folder; the part cannot be made, unless it has no
+ * bytes. */
 static gufo_status end_after_commit(part_worker *w, const part_log *log)
 {
     (void)disk_unlink(log->path);
@@ -176,10 +180,37 @@ static gufo_status make_part(part_worker *w, uint64_t number, uint64_t from, uns
         w->result->made += status == GUFO_OK;
         part_free(&w->job->allocator, &m.part);
     }
-    if (status != GUFO_OK && status != GUFO_E_STOPPED && m.log.path != NULL && is_committed(w))
+    if (status != GUFO_E_STOPPED && m.log.path != NULL && !*taken && is_committed(w))
         status = end_after_commit(w, &m.log);
     log_close(&m.log);
     return status;
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* Whether all other parts would end in this way, too, perhaps after hours. */
+static bool ends_all(gufo_status status)
+{
+    return status == GUFO_E_STOPPED || status == GUFO_E_CHANGED || status == GUFO_E_MEMORY;
+}
+
+static bool is_refusal(gufo_status status)
+{
+    return status == GUFO_E_ARGUMENT || status == GUFO_E_EXISTS;
+}
+
+/* A part that fails, because a disk cannot read it or a value cannot be encoded, ends no other part. */
+static gufo_status go_on(part_worker *w, uint64_t number, gufo_status status, gufo_error *error)
+{
+    if (status == GUFO_OK || ends_all(status))
+        return status;
+    w->failed[number] = true;
+    w->result->failed++;
+    if (w->first.code == GUFO_OK || (is_refusal(w->first.code) && !is_refusal(status)))
+        w->first = *error;
+    if (w->options->on_failure != NULL)
+        w->options->on_failure(w->options->part_context, number, error);
+    return GUFO_OK;
 }
 
 /* ---- which parts ---------------------------------------------------------------------------- */
@@ -222,7 +253,7 @@ static gufo_status make_share(part_worker *w, const gufo_part *part, gufo_error 
 
     for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK; p++)
         if (gufo_part_has(part, p, w->plan->part_count))
-            status = make_own(w, p, error);
+            status = go_on(w, p, make_own(w, p, error), error);
     return status;
 }
 
@@ -237,27 +268,52 @@ static bool is_left(const part_worker *w, const part_logs *found)
     return plan_silence(&found->changed, &now) >= SILENCE_SECONDS;
 }
 
+/* A part that others have begun. */
+static gufo_status make_left(part_worker *w, uint64_t number, gufo_error *error)
+{
+    part_logs found;
+    uint64_t from;
+    bool taken;
+    gufo_status status = look(w, number, &from, &found, error);
+
+    if (status == GUFO_OK && !w->failed[number] && is_left(w, &found)) {
+        status = make_part(w, number, from, found.attempts + 1, &taken, error);
+        if (status == GUFO_OK)
+            status = look(w, number, &from, &found, error);
+    }
+    w->result->complete += status == GUFO_OK && found.state == GUFO_PART_COMPLETE;
+    return status;
+}
+
 /* First what nobody has begun, then what nobody works on any more; each part once. */
 static gufo_status make_next(part_worker *w, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
-    part_logs found;
-    uint64_t from;
     bool taken;
 
     for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK && !w->committed; p++)
-        status = make_part(w, p, w->plan->parts[p].first_unit, 1, &taken, error);
-    for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK && !w->committed; p++) {
-        status = look(w, p, &from, &found, error);
-        if (status == GUFO_OK && is_left(w, &found)) {
-            status = make_part(w, p, from, found.attempts + 1, &taken, error);
-            if (status == GUFO_OK)
-                status = look(w, p, &from, &found, error);
-        }
-        w->result->complete += status == GUFO_OK && found.state == GUFO_PART_COMPLETE;
-    }
+        status =
+            go_on(w, p, make_part(w, p, w->plan->parts[p].first_unit, 1, &taken, error), error);
+    for (uint64_t p = 0; p < w->plan->part_count && status == GUFO_OK && !w->committed; p++)
+        status = go_on(w, p, make_left(w, p, error), error);
     if (w->committed)
         w->result->complete = w->plan->part_count;
+    return status;
+}
+
+/* The parts of a share, or what is left; after failures the error of one. */
+static gufo_status make_parts(part_worker *w, const gufo_part *part, gufo_error *error)
+{
+    gufo_status status;
+
+    w->failed = mem_array(&w->job->allocator, w->plan->part_count, sizeof *w->failed);
+    if (w->failed == NULL)
+        return fail_memory(error);
+    w->result->count = w->plan->part_count;
+    status = part->next ? make_next(w, error) : make_share(w, part, error);
+    mem_free(&w->job->allocator, w->failed);
+    if (status == GUFO_OK && w->first.code != GUFO_OK && !w->committed)
+        return fail_as(error, &w->first);
     return status;
 }
 
@@ -347,10 +403,8 @@ gufo_status gufo_plan_run(gufo_job *job, const gufo_job_options *outputs, const 
     if (status != GUFO_OK)
         return fail_as(error, &reason);
     status = find_plan(&w, part, &reason);
-    if (status == GUFO_OK) {
-        w.result->count = w.plan->part_count;
-        status = part->next ? make_next(&w, &reason) : make_share(&w, part, &reason);
-    }
+    if (status == GUFO_OK)
+        status = make_parts(&w, part, &reason);
     cut_free(&job->allocator, &w.cut);
     mem_free(&job->allocator, w.folder);
     gufo_plan_free(w.plan);

@@ -31,8 +31,9 @@ typedef gufo_status take_line(gufo_plan *plan, const plan_line *line, gufo_error
 typedef struct line_kind {
     const char *kind, *fields;
     take_line *take;
-    /* Of an item: what differs where its values do, and whether its name counts: that of a file does not. */
-    const char *words;
+    /* Of an item: what differs where its values do, `aspect` (which may be empty) and `thing`; and whether its name counts:
+     * that of a file does not. */
+    const char *aspect, *thing;
     bool is_named;
     size_t place; /* offset of the number that take_number takes */
 } line_kind;
@@ -155,30 +156,31 @@ static gufo_status take_end(gufo_plan *plan, const plan_line *line, gufo_error *
 
 /* Those of which a plan has many come first. */
 static const line_kind kinds[] = {
-    {"range", "nnn", take_range, NULL, false, 0},
-    {"part", "nnnn", take_part, NULL, false, 0},
-    {"tensor", "tt", take_item, "the type of tensor", true, 0},
-    {"rows", "tt", take_item, "the source of tensor", true, 0},
-    {"plan", "n", take_first, NULL, false, 0},
-    {"version", "tt", take_item, "the version of gufo", true, 0},
-    {"machine", "tt", take_item, "the order of bytes on the machine", true, 0},
-    {"effort", "tt", take_item, "the effort", true, 0},
-    {"input-size", "tt", take_item, "the size of input", false, 0},
-    {"input-header", "tt", take_item, "the header of input", false, 0},
-    {"input-numbers", "tt", take_item, "the data of input", false, 0},
-    {"output-size", "tt", take_item, "the size of output", true, 0},
-    {"key", "tt", take_item, "the value of key", true, 0},
-    {"header", "tt", take_item, "the header of output", true, 0},
-    {"options", "tt", take_item, "an option", true, 0},
-    {"argument", "t", take_argument, NULL, false, 0},
-    {"folder", "t", take_folder, NULL, false, 0},
-    {"note", "tt", take_note, NULL, false, 0},
-    {"output", "tn", take_output, NULL, false, 0},
-    {"results", "n", take_number, NULL, false, offsetof(gufo_plan, result_size)},
-    {"units", "n", take_number, NULL, false, offsetof(gufo_plan, unit_count)},
-    {"align", "n", take_number, NULL, false, offsetof(gufo_plan, align)},
-    {"cost", "n", take_number, NULL, false, offsetof(gufo_plan, cost)},
-    {"end", "t", take_end, NULL, false, 0},
+    {"range", "nnn", .take = take_range},
+    {"part", "nnnn", .take = take_part},
+    {"tensor", "tt", take_item, "the type of ", "tensor", true, 0},
+    {"rows", "tt", take_item, "the source of ", "tensor", true, 0},
+    {"key", "tt", take_item, "the value of ", "key", true, 0},
+    {"header", "tt", take_item, "the header of ", "output", true, 0},
+    {"output-size", "tt", take_item, "the size of ", "output", true, 0},
+    {"output", "tn", .take = take_output},
+    {"plan", "n", .take = take_first},
+    {"version", "tt", take_item, "the version of ", "gufo", true, 0},
+    {"machine", "tt", take_item, "the order of bytes on ", "the machine", true, 0},
+    {"effort", "tt", take_item, "", "the effort", true, 0},
+    {"option", "tt", take_item, "", "option", true, 0},
+    {"input-size", "tt", take_item, "the size of ", "input", false, 0},
+    {"input-header", "tt", take_item, "the header of ", "input", false, 0},
+    {"input-numbers", "tt", take_item, "the data of ", "input", false, 0},
+    {"options", "tt", take_item, "", "an option", true, 0},
+    {"argument", "t", .take = take_argument},
+    {"folder", "t", .take = take_folder},
+    {"note", "tt", .take = take_note},
+    {"results", "n", .take = take_number, .place = offsetof(gufo_plan, result_size)},
+    {"units", "n", .take = take_number, .place = offsetof(gufo_plan, unit_count)},
+    {"align", "n", .take = take_number, .place = offsetof(gufo_plan, align)},
+    {"cost", "n", .take = take_number, .place = offsetof(gufo_plan, cost)},
+    {"end", "t", .take = take_end},
 };
 
 static const line_kind *kind_of(const char *name)
@@ -353,17 +355,22 @@ void gufo_plan_free(gufo_plan *plan)
 
 /* ---- comparing ------------------------------------------------------------------------------ */
 
+/* Whether both are of the same thing, whatever its value. */
+static bool same_thing(const plan_item *a, const plan_item *b)
+{
+    return a->kind == b->kind && (!kind_of(a->kind)->is_named || strcmp(a->name, b->name) == 0);
+}
+
 static bool same_item(const plan_item *a, const plan_item *b)
 {
-    return a->kind == b->kind && strcmp(a->value, b->value) == 0 &&
-           (!kind_of(a->kind)->is_named || strcmp(a->name, b->name) == 0);
+    return same_thing(a, b) && strcmp(a->value, b->value) == 0;
 }
 
 /* Of one that only one of them has. */
 static gufo_status refuse_alone(const plan_item *item, bool in_plan, gufo_error *error)
 {
     return refuse(error, GUFO_E_ARGUMENT, "the work differs from the plan: %s %s is %s alone",
-                  kind_of(item->kind)->words, QUOTED(gufo_str_of(item->name)),
+                  kind_of(item->kind)->thing, QUOTED(gufo_str_of(item->name)),
                   in_plan ? "in the plan" : "here");
 }
 
@@ -375,35 +382,46 @@ static bool is_hash(const char *value)
     return text.len == 16 && str_span(text, 0, is_hex) == text.len;
 }
 
-static gufo_status refuse_item(const plan_item *plan, const plan_item *here, gufo_error *error)
+/* Of two with other values. */
+static gufo_status refuse_value(const plan_item *plan, const plan_item *here, gufo_error *error)
 {
     const line_kind *kind = kind_of(plan->kind);
-    bool differs = plan->kind == here->kind && (!kind->is_named || !strcmp(plan->name, here->name));
     const char *name = *here->name != '\0' ? QUOTED(gufo_str_of(here->name)) : "";
+    const char *blank = *name != '\0' ? " " : "";
 
-    if (!differs)
-        return refuse_alone(here, false, error);
     if (is_hash(plan->value) && is_hash(here->value))
         return refuse(error, GUFO_E_ARGUMENT,
-                      "the work differs from the plan: %s%s%s is another one here", kind->words,
-                      *name != '\0' ? " " : "", name);
+                      "the work differs from the plan: %s%s%s%s is another one here", kind->aspect,
+                      kind->thing, blank, name);
     return refuse(error, GUFO_E_ARGUMENT,
-                  "the work differs from the plan: %s%s%s is %s there, and %s here", kind->words,
-                  *name != '\0' ? " " : "", name, QUOTED(gufo_str_of(plan->value)),
+                  "the work differs from the plan: %s%s%s%s is %s there, and %s here", kind->aspect,
+                  kind->thing, blank, name, QUOTED(gufo_str_of(plan->value)),
                   QUOTED(gufo_str_of(here->value)));
+}
+
+/* The first items that differ, from `at` on: two values, or one that the other list does not have. */
+static gufo_status refuse_item(const gufo_plan *plan, const gufo_plan *here, uint64_t at,
+                               gufo_error *error)
+{
+    bool has_plan = at < plan->item_count, comes_later = false;
+
+    if (has_plan && at < here->item_count && same_thing(&plan->items[at], &here->items[at]))
+        return refuse_value(&plan->items[at], &here->items[at], error);
+    for (uint64_t i = at; has_plan && i < here->item_count && !comes_later; i++)
+        comes_later = same_thing(&plan->items[at], &here->items[i]);
+    return has_plan && !comes_later ? refuse_alone(&plan->items[at], true, error)
+                                    : refuse_alone(&here->items[at], false, error);
 }
 
 gufo_status gufo_plan_compare(const gufo_plan *plan, const gufo_plan *here, gufo_error *error)
 {
-    uint64_t both = plan->item_count < here->item_count ? plan->item_count : here->item_count;
+    uint64_t at = 0;
 
-    for (uint64_t i = 0; i < both; i++)
-        if (!same_item(&plan->items[i], &here->items[i]))
-            return refuse_item(&plan->items[i], &here->items[i], error);
-    if (plan->item_count == here->item_count)
-        return GUFO_OK;
-    return plan->item_count > both ? refuse_alone(&plan->items[both], true, error)
-                                   : refuse_alone(&here->items[both], false, error);
+    while (at < plan->item_count && at < here->item_count &&
+           same_item(&plan->items[at], &here->items[at]))
+        at++;
+    return at == plan->item_count && at == here->item_count ? GUFO_OK
+                                                            : refuse_item(plan, here, at, error);
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */

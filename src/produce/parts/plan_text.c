@@ -2,8 +2,9 @@
  *
  *     plan      1
  *     version   0.4.0                         the identity: kind, name, value
+ *     option    keep-nonfinite     off
  *     key       general.name       "Llama"
- *     tensor    blk.0.attn_q.weight Q4_K
+ *     tensor    blk.0.attn_q.weight Q4_K with importance
  *     rows      blk.0.attn_q.weight 4c1f...
  *     argument  quantize                      the command
  *     folder    /work                         where it was given
@@ -17,7 +18,6 @@
  * Fields are divided by tabs; bytes below a blank, tabs and backslashes are written as \xHH. */
 #include "produce/parts/plan.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,7 +57,7 @@ static bool is_plain(char c)
 
 static void put_field(plan_writer *w, gufo_str field)
 {
-    put(w, "\t", w->out->len > 0 && w->out->data[w->out->len - 1] != '\n');
+    put(w, "\t", 1);
     for (size_t at = 0, len; at < field.len; at += len) {
         char code[] = "\\x00";
 
@@ -72,6 +72,19 @@ static void put_field(plan_writer *w, gufo_str field)
     }
 }
 
+/* One that has only bytes that are written as they are. */
+static void put_plain(plan_writer *w, const char *text, size_t len)
+{
+    put(w, "\t", 1);
+    put(w, text, len);
+}
+
+/* The kind of a line. */
+static void put_kind(plan_writer *w, const char *kind)
+{
+    put(w, kind, strlen(kind));
+}
+
 static void put_text(plan_writer *w, const char *text)
 {
     put_field(w, gufo_str_of(text));
@@ -81,15 +94,16 @@ static void put_number(plan_writer *w, uint64_t number)
 {
     char text[NUMBER_TEXT];
 
-    put_field(w, (gufo_str){text, gufo_number_u64(text, number)});
+    put_plain(w, text, gufo_number_u64(text, number));
 }
 
 static void put_hash(plan_writer *w, uint64_t hash)
 {
     char text[NUMBER_TEXT];
 
-    (void)snprintf(text, sizeof text, "%016" PRIx64, hash);
-    put_text(w, text);
+    for (unsigned i = 0; i < 8; i++)
+        (void)hex_put(text + 2 * i, (uint8_t)(hash >> (56 - 8 * i)), false);
+    put_plain(w, text, 16);
 }
 
 static void end_line(plan_writer *w)
@@ -99,14 +113,14 @@ static void end_line(plan_writer *w)
 
 static void put_pair(plan_writer *w, const char *kind, const char *text)
 {
-    put_text(w, kind);
+    put_kind(w, kind);
     put_text(w, text);
     end_line(w);
 }
 
 static void put_count(plan_writer *w, const char *kind, uint64_t number)
 {
-    put_text(w, kind);
+    put_kind(w, kind);
     put_number(w, number);
     end_line(w);
 }
@@ -115,7 +129,7 @@ static void put_count(plan_writer *w, const char *kind, uint64_t number)
 
 static void put_item(plan_writer *w, const char *kind, gufo_str name, gufo_str value)
 {
-    put_text(w, kind);
+    put_kind(w, kind);
     put_field(w, name);
     put_field(w, value);
     end_line(w);
@@ -123,7 +137,7 @@ static void put_item(plan_writer *w, const char *kind, gufo_str name, gufo_str v
 
 static void put_hash_item(plan_writer *w, const char *kind, gufo_str name, uint64_t hash)
 {
-    put_text(w, kind);
+    put_kind(w, kind);
     put_field(w, name);
     put_hash(w, hash);
     end_line(w);
@@ -131,7 +145,7 @@ static void put_hash_item(plan_writer *w, const char *kind, gufo_str name, uint6
 
 static void put_size_item(plan_writer *w, const char *kind, gufo_str name, uint64_t size)
 {
-    put_text(w, kind);
+    put_kind(w, kind);
     put_field(w, name);
     put_number(w, size);
     end_line(w);
@@ -218,14 +232,16 @@ static gufo_status put_target(plan_writer *w, const job_target *t, uint64_t numb
 
 static void put_types(plan_writer *w, const piece *p)
 {
-    put_text(w, "tensor");
+    put_kind(w, "tensor");
     put_field(w, p->name);
     put(w, "\t", 1);
     for (uint32_t i = 0; i < p->n_made; i++) {
         const char *type = p->made[i].type != NULL ? p->made[i].type->name : "bytes";
+        const char *with = p->made[i].weighs || p->made[i].weighted ? " with importance" : "";
 
         put(w, ",", i > 0);
         put(w, type, strlen(type));
+        put(w, with, strlen(with));
     }
     end_line(w);
 }
@@ -260,6 +276,9 @@ static gufo_status put_identity(plan_writer *w, const gufo_job *job, gufo_error 
     put_item(w, "version", none, gufo_str_of(gufo_version()));
     put_item(w, "machine", none, gufo_str_of(HOST_IS_BIG_ENDIAN ? "big-endian" : "little-endian"));
     put_item(w, "effort", none, gufo_str_of(efforts[job->effort != 0]));
+    for (uint32_t i = 0; i < job->choice_count; i++)
+        put_item(w, "option", gufo_str_of(job->choices[i].name),
+                 gufo_str_of(job->choices[i].value));
     status = put_inputs(w, job, error);
     for (uint64_t i = 0; i < job->target_count && status == GUFO_OK; i++)
         status = put_keys(w, &job->targets[i], error);
@@ -308,7 +327,7 @@ static gufo_status put_outputs(plan_writer *w, const gufo_job *job, const gufo_j
 
 static void put_part(plan_writer *w, const job_cut *cut, const job_part *part)
 {
-    put_text(w, "part");
+    put_kind(w, "part");
     put_number(w, cut->borders[part->number]);
     put_number(w, part->first_unit);
     put_number(w, part->end_unit);
@@ -319,7 +338,7 @@ static void put_part(plan_writer *w, const job_cut *cut, const job_part *part)
 
         if (bytes->from >= bytes->to)
             continue;
-        put_text(w, "range");
+        put_kind(w, "range");
         put_number(w, i);
         put_number(w, bytes->from);
         put_number(w, bytes->to);
@@ -373,7 +392,9 @@ gufo_status plan_options_check(const gufo_plan_options *options, gufo_error *err
             return refuse(error, GUFO_E_ARGUMENT,
                           "a note of gufo_plan_options has no name or no text");
     }
-    return reserved_check(options->reserved, "gufo_plan_options", error);
+    return reserved_check(
+        (const uint64_t[4]){options->reserved[0], options->reserved[1], options->reserved[2]},
+        "gufo_plan_options", error);
 }
 
 gufo_status plan_write_job(gufo_job *job, const gufo_job_options *outputs, uint64_t workers,
@@ -395,7 +416,7 @@ gufo_status plan_write_job(gufo_job *job, const gufo_job_options *outputs, uint6
     if (status == GUFO_OK && !w.failed) {
         uint64_t hash = xxh64_of((gufo_str){out->data + begin, out->len - begin});
 
-        put_text(&w, "end");
+        put_kind(&w, "end");
         put_hash(&w, hash);
         end_line(&w);
     }
