@@ -93,7 +93,7 @@ make_numbers() {
     run -0 gufo quantize in.gguf out.gguf Q8_0 --part next
     same "out.gguf: made 0 of $count parts, read 0 bytes; all are complete: gufo commit out.gguf"
     run -0 gufo quantize -j in.gguf out.gguf Q8_0 --part 1/2
-    [[ "$output" =~ ^\{\"path\":\"out.gguf\",\"parts\":[0-9]+,\"made\":\[\],\"complete\":[0-9]+,\"bytes\":0\}$ ]]
+    [[ "$output" =~ ^\{\"path\":\"out.gguf\",\"parts\":[0-9]+,\"made\":\[\],\"complete\":[0-9]+,\"failed\":0,\"bytes\":0\}$ ]]
 }
 
 @test "parts: any N continues any other; missing parts are listed" {
@@ -238,6 +238,44 @@ make_numbers() {
     run -0 gufo commit out.gguf
 }
 
+@test "parts: a report is beside the output, also one that a plan names" {
+    make_numbers in.gguf
+    mkdir there elsewhere
+    ln -s ../elsewhere/report.csv there/linked.csv
+    for report in elsewhere/report.csv there/linked.csv; do
+        run -2 gufo quantize in.gguf there/out.gguf Q8_0 --part next --report $report
+        has '--report must be in the folder of OUT'
+        [ ! -e there/out.gguf.parts ]
+    done
+    "$GUFO_TEST_BIN/make_plan" in.gguf out.gguf gufo quantize in.gguf out.gguf Q8_0 --part next --report elsewhere/report.csv
+    run -2 gufo commit --force out.gguf
+    has '--report must be in the folder of OUT'
+    [ -z "$(ls elsewhere)" ]
+    gufo quantize -q in.gguf there/out.gguf Q8_0 --part next --report there/report.csv
+    gufo commit -q there/out.gguf
+    [ -s there/report.csv ]
+}
+
+@test "parts: one that fails ends no other; who waits for it does not wait forever" {
+    make_numbers in.gguf
+    printf '\377\377' | dd of=in.gguf bs=1 seek=$(($(stat -c %s in.gguf) / 4 * 2)) conv=notrunc status=none # NaN
+    for share in 0/1 next; do
+        rm -rf out.gguf.part*
+        run -3 --separate-stderr gufo quantize in.gguf out.gguf Q8_0 --part $share --part-align 4K
+        [[ "$output" =~ made\ ([0-9]+)\ of\ ([0-9]+)\ parts\ .*\;\ ([0-9]+)\ parts?\ failed:\ gufo\ parts\ out\.gguf$ ]]
+        failed=${BASH_REMATCH[3]}
+        [ "$failed" -ge 1 ] && [ "${BASH_REMATCH[1]}" -eq $((BASH_REMATCH[2] - failed)) ] && [ "${BASH_REMATCH[1]}" -gt 1 ]
+        [[ "$stderr" == 'gufo: '*'is NaN (--keep-nonfinite accepts it)' ]]
+        [ "$(gufo parts --missing out.gguf | wc -l)" -eq "$failed" ]
+    done
+    run -3 --separate-stderr gufo quantize -j in.gguf out.gguf Q8_0 --part next
+    [[ "$output" == *'"made":[],'*"\"failed\":$failed,"* ]]
+    run -1 --separate-stderr timeout 60 "$GUFO" commit --wait out.gguf
+    [[ "$stderr" == "gufo: out.gguf: $failed of "*'not complete; nothing is named' ]]
+    has 'is NaN'
+    [ ! -e out.gguf ]
+}
+
 @test "parts: eight workers at once" {
     make_numbers in.gguf
     gufo quantize -q in.gguf plain.gguf IQ4_XS
@@ -299,7 +337,7 @@ make_numbers() {
 
 @test "parts: another option, type, imatrix or input is refused by name; another path is not" {
     make_numbers in.gguf
-    "$GUFO_TEST_BIN/make_imatrix" m.dat dat chunks 1 entry blk.0.ffn_up.weight 1 "$(seq -s, 256)"
+    "$GUFO_TEST_BIN/make_imatrix" m.dat dat chunks 1 entry blk.0.ffn_up.weight 1 "$(seq -s, 256)" entry blk.0.ffn_gate.weight 1 "$(seq -s, 256)"
     worker() {
         gufo quantize -q "$@" --part 0/2
     }
@@ -307,7 +345,18 @@ make_numbers() {
     run -2 worker in.gguf out.gguf Q5_K_M --imatrix m.dat
     same 'gufo: out.gguf: the work differs from the plan: the value of key "general.file_type" is "15" there, and "17" here'
     run -2 worker in.gguf out.gguf Q4_K_M
+    same 'gufo: out.gguf: the work differs from the plan: input "m.dat" is in the plan alone'
     run -2 worker in.gguf out.gguf Q4_K_M --imatrix m.dat --pure
+    has 'the work differs from the plan: the type of tensor "output.weight" is "Q6_K" there, and "Q4_K" here'
+    # Options of which nothing else speaks.
+    run -2 worker in.gguf out.gguf Q4_K_M --imatrix m.dat --keep-nonfinite
+    same 'gufo: out.gguf: the work differs from the plan: option "keep-nonfinite" is "off" there, and "on" here'
+    run -2 worker in.gguf out.gguf Q4_K_M --imatrix m.dat --exclude-weights ffn_up
+    has 'the value of key "quantize.imatrix.entries_count" is "2" there, and "1" here'
+    worker in.gguf other.gguf Q4_K_M --imatrix m.dat --include-weights ffn_up
+    run -2 worker in.gguf other.gguf Q4_K_M --imatrix m.dat --include-weights ffn_gate
+    same 'gufo: other.gguf: the work differs from the plan: the type of tensor "blk.0.ffn_gate.weight" is "Q4_K" there, and "Q4_K with importance" here'
+    rm -r other.gguf.part*
     cp in.gguf other.gguf
     head -c 1000000 /dev/zero | dd of=other.gguf bs=4096 seek=200 conv=notrunc status=none
     run -2 worker other.gguf out.gguf Q4_K_M --imatrix m.dat
@@ -341,6 +390,10 @@ make_numbers() {
     run -0 gufo quantize --dry-run in.gguf out.gguf Q8_0 --part 0/2
     run -2 gufo quantize --dry-run in.gguf out.gguf Q4_0 --part 0/2
     has 'the work differs from the plan: the value of key "general.file_type"'
+    mkdir elsewhere
+    cd elsewhere
+    run -0 gufo -j quantize --dry-run ../in.gguf ../out.gguf Q8_0 --part 0/2
+    [[ "$output" =~ \"ranges\":\[\{\"path\":\"../out.gguf\", ]]
 }
 
 @test "parts: --part auto reads what engines say" {
@@ -423,10 +476,15 @@ make_numbers() {
     [[ "${lines[0]}" =~ ^[0-9]+\ parts:\ [0-9]+\ complete,\ [0-9]+\ waiting$ ]]
     has 'complete'
     has "$(hostname):"
-    has './out-00001-of-'
+    has $'\nout-00001-of-'
     run -0 gufo parts -j out.gguf
     [[ "$output" =~ ^\{\"path\":\"out.gguf\",\"part_count\":[0-9]+,\"complete\":[0-9]+,\"running\":0,\"silent\":0,\"failed\":0,\"waiting\":[0-9]+ ]]
-    has '"outputs":[{"path":"./out-00001-of-'
+    has '"ranges":[{"path":"out-00001-of-'
+    has '"outputs":[{"path":"out-00001-of-'
+    # Paths are those of who asks, not of the first worker.
+    mkdir elsewhere
+    (cd elsewhere && gufo parts -j ../out.gguf) >listed
+    grep -q '"ranges":\[{"path":"../out-00001-of-.*"outputs":\[{"path":"../out-00001-of-' listed
     has '"complete":false'
     run -0 gufo progress out.gguf
     [[ "${lines[1]}" == *' % ['* ]]
@@ -450,6 +508,40 @@ make_numbers() {
     run -0 gufo parts out.gguf --advise --link 10M --server 100G --cores 1 -j
     has '"one_is_enough":false,"workers":'
     has '"times":[{"workers":1,"seconds":'
+    # Without --cores it is the processors that gufo may use.
+    run -0 gufo parts out.gguf --advise -j --cores 1
+    one=$output
+    allowed=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
+    run -0 taskset -c "$allowed" "$GUFO" parts out.gguf --advise -j
+    same "$one"
+}
+
+# make_llama_70b OUT: 70 billion weights in F16, all of them holes.
+make_llama_70b() {
+    local words=(nopad kv general.architecture string llama kv llama.block_count uint32 80) offset=0 layer name
+    tensor() { # NAME COLUMNS ROWS
+        words+=(at "$offset" tensor "$1.weight" 1 "$2x$3" 0)
+        offset=$((offset + 2 * $2 * $3))
+    }
+    tensor token_embd 8192 128256
+    tensor output 8192 128256
+    for layer in {0..79}; do
+        for name in attn_q attn_output; do tensor "blk.$layer.$name" 8192 8192; done
+        for name in attn_k attn_v; do tensor "blk.$layer.$name" 8192 1024; done
+        for name in ffn_gate ffn_up; do tensor "blk.$layer.$name" 8192 28672; done
+        tensor "blk.$layer.ffn_down" 28672 8192
+    done
+    make_gguf "$1" "${words[@]}"
+    truncate -s "+$((offset + 32))" "$1"
+}
+
+@test "parts: docs/parts.md shows what --advise prints" {
+    make_llama_70b in.gguf || skip "the file system has no files of that size"
+    "$GUFO_TEST_BIN/make_plan" --quantize IQ3_XS in.gguf out.gguf
+    # shellcheck disable=SC2154  # cmake sets GUFO_SOURCE
+    awk '/^bytes and an estimate of the computing/ { wanted = 1 } wanted && /^```/ { if (inside) exit; inside = 1; next } inside' \
+        "$GUFO_SOURCE/docs/parts.md" >expected
+    gufo parts --advise --cores 16 out.gguf | diff expected -
 }
 
 @test "parts, progress: no line is wider than the terminal" {

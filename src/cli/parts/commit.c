@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A worker that has failed, and goes on with another part, is not seen for a moment. */
+enum { BETWEEN_PARTS = 2 };
+
 typedef struct commit_options {
     command_input base;
     bool wait;
@@ -21,7 +24,7 @@ typedef struct commit_options {
 static const command_option commit_table[] = {
     {"wait", NULL,
      "Wait for the first worker, and until all parts are complete, or one has failed and nobody "
-     "works on it",
+     "works any more",
      OPTION_FLAG(commit_options, wait)},
     {0},
 };
@@ -33,7 +36,7 @@ static int report_missing(const char *out, const gufo_plan *plan, bool json)
     const plan_sums sums = plan_sum(plan);
     const uint64_t missing = sums.parts - sums.states[GUFO_PART_COMPLETE];
     part_list list;
-    int code = part_list_find(&list, plan, PART_MISSING, NULL);
+    int code = part_list_find(&list, plan, out, PART_MISSING, NULL);
 
     if (code == CODE_OK && json) {
         json_writer j = json_begin_document(out);
@@ -60,6 +63,7 @@ static int report_interrupted(const char *out)
 /* Waits for them if asked.  *gone: another commit was quicker. */
 static int wait_for_parts(const commit_options *o, const char *out, gufo_plan *plan, bool *gone)
 {
+    unsigned idle = 0; /* looks at failures, while nobody works */
     int code = CODE_OK;
 
     for (*gone = false; code == CODE_OK && !*gone;) {
@@ -67,7 +71,11 @@ static int wait_for_parts(const commit_options *o, const char *out, gufo_plan *p
 
         if (sums.states[GUFO_PART_COMPLETE] == sums.parts)
             return CODE_OK;
-        if (!o->wait || sums.states[GUFO_PART_FAILED] > 0)
+        if (sums.states[GUFO_PART_FAILED] == 0 || sums.states[GUFO_PART_RUNNING] > 0)
+            idle = 0;
+        else
+            idle++;
+        if (!o->wait || idle > BETWEEN_PARTS)
             return report_missing(out, plan, o->base.shared->json);
         if (!plan_wait(1))
             return report_interrupted(out);

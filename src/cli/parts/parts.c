@@ -2,13 +2,10 @@
 #include "cli/parts/parts.h"
 
 #include "cli/commands.h"
-#include "cli/core/files/path.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/values/array.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 typedef struct parts_options {
     command_input base;
@@ -27,7 +24,7 @@ static const command_option parts_table[] = {
     {"server", "SIZE",
      "With --advise: bytes that the file server reads and writes in a second (1.25G)",
      OPTION_SIZE(parts_options, machines.server, 1, "1.25G")},
-    {"cores", "N", "With --advise: cores of a machine (those of this one)",
+    {"cores", "N", "With --advise: cores of a machine (those that gufo may use here)",
      OPTION_NUMBER(parts_options, machines.cores, 1, OPTIONS_MOST_THREADS)},
     {0},
 };
@@ -35,7 +32,7 @@ static const command_option parts_table[] = {
 /* ---- files ---------------------------------------------------------------------------------- */
 
 typedef struct output_row {
-    char *path; /* owned */
+    const char *path;
     gufo_plan_output output;
 } output_row;
 
@@ -51,41 +48,15 @@ static const record_field output_fields[] = {
 };
 static const record_type output_type = RECORD_OF(output_row, output_fields, 0);
 
-/* Where a file is now: the plan has paths of the machine that has made it. */
-static char *find_file(const char *out, const char *name)
+static bool make_output(const void *context, uint64_t index, void *record)
 {
-    char folder[PATH_MAX];
+    const part_list *list = context;
+    output_row *row = record;
 
-    if (path_is_folder(out))
-        return path_format("%s/%s.part", out, path_name(name));
-    return path_folder(out, folder) ? path_format("%s/%s.part", folder, path_name(name)) : NULL;
-}
-
-static void free_outputs(record_list *list, output_row *rows)
-{
-    for (uint64_t i = 0; i < list->count; i++)
-        free(rows[i].path);
-    free(rows);
-}
-
-/* The files; NULL after a report. */
-static output_row *list_outputs(record_list *list, const char *out, const gufo_plan *plan)
-{
-    output_row *rows = NULL, *row;
-    gufo_plan_output output;
-    size_t count = 0;
-
-    while (gufo_plan_output_at(plan, count, &output)) {
-        row = array_add(&rows, &count, sizeof *row);
-        if (row != NULL)
-            *row = (output_row){.path = find_file(out, output.name), .output = output};
-        *list = (record_list){.items = rows, .count = count};
-        if (row == NULL || row->path == NULL) {
-            free_outputs(list, rows);
-            return NULL;
-        }
-    }
-    return rows;
+    if (index >= list->file_count)
+        return false;
+    row->path = list->files[index];
+    return gufo_plan_output_at(list->plan, (size_t)index, &row->output);
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */
@@ -123,24 +94,18 @@ static void print_all(const part_list *list, const record_list *files)
 
 static int show(const parts_options *o, const char *out, const gufo_plan *plan)
 {
-    record_list files = {.count = 0};
-    output_row *rows = list_outputs(&files, out, plan);
     part_list list;
-    int code = rows != NULL ? CODE_OK : CODE_FAILED;
+    const record_list files = {.make = make_output, .context = &list};
+    int code = part_list_find(&list, plan, out, o->missing ? PART_MISSING : PART_ALL_STATES, NULL);
 
-    if (code == CODE_OK)
-        code = part_list_find(&list, plan, o->missing ? PART_MISSING : PART_ALL_STATES, NULL);
-    if (code != CODE_OK)
-        return free_outputs(&files, rows), code;
-    if (o->base.shared->json)
+    if (code == CODE_OK && o->base.shared->json)
         write_json(out, &list, &files);
-    else if (o->missing)
+    else if (code == CODE_OK && o->missing)
         print_numbers(&list);
-    else
+    else if (code == CODE_OK)
         print_all(&list, &files);
     part_list_free(&list);
-    free_outputs(&files, rows);
-    return CODE_OK;
+    return code;
 }
 
 static int parts(void *options, const char *out)

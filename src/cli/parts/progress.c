@@ -72,7 +72,7 @@ static int show(const watched *w, bool json)
     const unsigned states = PART_MISSING & ~PART_BIT(GUFO_PART_WAITING);
     const plan_sums sums = plan_sum(w->plan);
     part_list list;
-    int code = part_list_find(&list, w->plan, states, NULL);
+    int code = part_list_find(&list, w->plan, w->out, states, NULL);
 
     if (code != CODE_OK)
         return code;

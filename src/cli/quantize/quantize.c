@@ -250,6 +250,10 @@ static int guard_report(work *w)
 
     if (o->report == NULL && o->size.saved == NULL)
         return CODE_OK;
+    if (o->report != NULL)
+        code = part_check_beside(&o->base, o->paths[0], o->report, "--report");
+    if (code != CODE_OK)
+        return code;
     if (!input_guard(&in, &w->guard) || !save_guard_more(&w->guard, o->read.items, o->read.count) ||
         !guard_outputs(w))
         return CODE_FAILED;

@@ -1,14 +1,60 @@
 /* Lists of parts. */
 #include "cli/core/jobs/part_list.h"
 
+#include "cli/core/files/path.h"
 #include "cli/core/terminal/report.h"
+#include "cli/core/values/array.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* Takes the path over; a NULL has been reported. */
+static int add_file(part_list *list, char *path)
+{
+    char **place =
+        path != NULL ? array_add((void *)&list->files, &list->file_count, sizeof path) : NULL;
+
+    if (place == NULL) {
+        free(path);
+        return CODE_FAILED;
+    }
+    *place = path;
+    return CODE_OK;
+}
+
+/* The plan has paths of the machine that has made it: their names hold here, too. */
+static int find_files(part_list *list, const char *out)
+{
+    size_t len = path_is_folder(out) ? strlen(out) : (size_t)(path_name(out) - out);
+    gufo_plan_output output;
+    int code = CODE_OK;
+
+    while (len > 1 && out[len - 1] == '/')
+        len--;
+    for (size_t i = 0; code == CODE_OK && gufo_plan_output_at(list->plan, i, &output); i++)
+        code = add_file(list, path_format("%.*s%s%s.part", (int)len, out,
+                                          len > 0 && out[len - 1] != '/' ? "/" : "",
+                                          path_name(output.name)));
+    return code;
+}
+
+int part_list_name(part_list *list, const gufo_plan *here)
+{
+    gufo_plan_output output;
+    int code = CODE_OK;
+
+    for (size_t i = 0; code == CODE_OK && gufo_plan_output_at(here, i, &output); i++)
+        code = add_file(list, path_with(output.name, ""));
+    return code;
+}
 
 /* ---- which parts ---------------------------------------------------------------------------- */
 
-int part_list_find(part_list *list, const gufo_plan *plan, unsigned states, const gufo_part *share)
+int part_list_find(part_list *list, const gufo_plan *plan, const char *out, unsigned states,
+                   const gufo_part *share)
 {
     const uint64_t count = gufo_plan_part_count(plan);
     gufo_part_info info;
@@ -20,11 +66,14 @@ int part_list_find(part_list *list, const gufo_plan *plan, unsigned states, cons
         if ((states & PART_BIT(info.state)) != 0 &&
             (share == NULL || gufo_part_has(share, i, count)))
             list->numbers[list->count++] = i;
-    return CODE_OK;
+    return out != NULL ? find_files(list, out) : CODE_OK;
 }
 
 void part_list_free(part_list *list)
 {
+    for (size_t i = 0; i < list->file_count; i++)
+        free(list->files[i]);
+    free((void *)list->files);
     free(list->numbers);
 }
 
@@ -48,7 +97,7 @@ static const record_field range_fields[] = {
 static const record_type range_type = RECORD_OF(range_row, range_fields, 0);
 
 typedef struct part_row {
-    const gufo_plan *plan;
+    const part_list *list;
     uint64_t part;
     char name[24], done[8];
     bool begun;
@@ -97,11 +146,10 @@ static bool make_range(const void *context, uint64_t index, void *record)
 {
     const part_row *part = context;
     range_row *row = record;
-    gufo_plan_output output = {0};
-    bool found = gufo_plan_range_at(part->plan, part->part, (size_t)index, &row->range);
+    bool found = gufo_plan_range_at(part->list->plan, part->part, (size_t)index, &row->range);
 
-    if (found && gufo_plan_output_at(part->plan, row->range.output, &output))
-        row->file = output.name;
+    if (found && row->range.output < part->list->file_count)
+        row->file = part->list->files[row->range.output];
     return found;
 }
 
@@ -112,7 +160,7 @@ static bool make_part(const void *context, uint64_t index, void *record)
 
     if (index >= list->count)
         return false;
-    row->plan = list->plan;
+    row->list = list;
     row->part = list->numbers[index];
     if (!gufo_plan_part_at(list->plan, row->part, &row->info))
         return false;

@@ -15,11 +15,17 @@ typedef struct part_list {
     const gufo_plan *plan;
     uint64_t *numbers; /* owned */
     uint64_t count;
+    char **files; /* owned: where the outputs are here, in their order */
+    size_t file_count;
 } part_list;
 
-/* Those whose state is one of these, and that worker `share` makes (NULL: all).  CODE_OK, or another code after a
- * report; part_list_free in any case. */
-int part_list_find(part_list *list, const gufo_plan *plan, unsigned states, const gufo_part *share);
+/* Those whose state is one of these, and that worker `share` makes (NULL: all).  The files are those that workers write to,
+ * beside `out`, or in the folder that it is; where that is NULL, part_list_name has to be called.  CODE_OK, or another
+ * code after a report; part_list_free in any case. */
+int part_list_find(part_list *list, const gufo_plan *plan, const char *out, unsigned states,
+                   const gufo_part *share);
+/* Lets the files be the outputs as a plan of the same job spells them. */
+int part_list_name(part_list *list, const gufo_plan *here);
 void part_list_free(part_list *list);
 
 /* A table; `planned`: nothing is done yet, and what they write is shown. */

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- what cannot be made in parts ------------------------------------------------------------ */
 
@@ -37,6 +36,30 @@ int part_check(const command_input *input, const char *out, const part_conflict 
         if (conflicts[i].given)
             return report_usage("%s", conflicts[i].sentence);
     return CODE_OK;
+}
+
+int part_check_beside(const command_input *input, const char *out, const char *path,
+                      const char *option)
+{
+    const gufo_save_options options = {.flags = GUFO_SAVE_REPLACE};
+    char folder[PATH_MAX], other[PATH_MAX];
+    gufo_text target = {0};
+    char *file = NULL;
+    int code = CODE_OK;
+
+    if (!input->part.given || gufo_save_check(path, &options, &target, NULL) != GUFO_OK)
+        return CODE_OK; /* it is refused where it is written */
+    file = path_format("%.*s", (int)target.len, target.data);
+    gufo_text_free(&target);
+    if (file == NULL || !path_folder(file, folder) || !path_folder(out, other))
+        code = CODE_FAILED;
+    else if (!path_same(folder, other))
+        code =
+            report_usage("with --part the file of %s must be in the folder of OUT: 'gufo commit' "
+                         "writes it, and a plan names no file elsewhere",
+                         option);
+    free(file);
+    return code;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -110,6 +133,7 @@ static const record_field made_fields[] = {
     {"parts", NULL, RECORD_PLAIN, RECORD_AT(made_parts, result.count)},
     {"made", NULL, RECORD_LIST, RECORD_AT(made_parts, list), .of = &record_numbers},
     {"complete", NULL, RECORD_PLAIN, RECORD_AT(made_parts, result.complete)},
+    {"failed", NULL, RECORD_PLAIN, RECORD_AT(made_parts, result.failed)},
     {"bytes", NULL, RECORD_PLAIN, RECORD_AT(made_parts, result.bytes)},
 };
 static const record_type made_type = RECORD_OF(made_parts, made_fields, 0);
@@ -122,6 +146,16 @@ static void add_part(void *context, uint64_t part, uint64_t count)
     (void)count;
     if (number != NULL)
         *number = part;
+}
+
+/* It is the last one that was begun. */
+static void remove_part(void *context, uint64_t part, const gufo_error *error)
+{
+    made_parts *made = context;
+
+    (void)error;
+    if (made->count > 0 && made->numbers[made->count - 1] == part)
+        made->count--;
 }
 
 /* "0-3, 7" */
@@ -151,6 +185,11 @@ static void print_made(const made_parts *made, bool next)
         putc(')', l.out);
     }
     fprintf(l.out, ", read %s", human_file_size(r->bytes).text);
+    if (r->failed > 0) {
+        fprintf(l.out, "; %s: gufo parts",
+                human_counted(r->failed, "part failed", "parts failed").text);
+        shell_put_file(l.out, made->path);
+    }
     if (next && r->complete == r->count) {
         fputs("; all are complete: gufo commit", l.out);
         shell_put_file(l.out, made->path);
@@ -205,37 +244,31 @@ static job_end make_parts(job_run *how, gufo_job *job, const gufo_run *run, gufo
                                        .notes = names,
                                        .note_count = list_names(how, names),
                                        .on_part = add_part,
+                                       .on_failure = remove_part,
                                        .part_context = &made};
     gufo_status status = gufo_plan_run(job, &how->files, &how->input->part.share, &options, run,
                                        &made.result, error);
 
     progress_end(run->progress_context);
-    if (status == GUFO_OK) {
+    how->code = CODE_OK;
+    if (status == GUFO_OK || made.result.failed > 0)
         report_made(how, &made);
-        how->code = CODE_OK;
-    }
     free(made.numbers);
     return status == GUFO_OK ? JOB_REPORTED : end_part(how, status, error);
 }
 
 /* ---- commit --------------------------------------------------------------------------------- */
 
-static bool stat_plan(const char *path, struct stat *out)
-{
-    char *folder = path_with(path, ".parts");
-    bool found = folder != NULL && stat(folder, out) == 0;
-
-    free(folder);
-    return found;
-}
-
 /* The plan may have been moved away from its output. */
 static bool is_committed(const job_run *how)
 {
-    struct stat here, there;
+    char *here = path_with(how->files.path, ".parts");
+    char *there = path_with(how->input->shared->commits, ".parts");
+    bool same = here != NULL && there != NULL && path_same(here, there);
 
-    return stat_plan(how->files.path, &here) && stat_plan(how->input->shared->commits, &there) &&
-           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+    free(here);
+    free(there);
+    return same;
 }
 
 static job_end commit(job_run *how, gufo_job *job, const gufo_run *run, gufo_error *error)
@@ -275,46 +308,52 @@ job_end part_run(job_run *how, gufo_job *job, const gufo_run *run, gufo_error *e
 
 /* ---- parts that are not made ---------------------------------------------------------------- */
 
-/* The parts of an existing plan are those that are made, for however many workers. */
-static gufo_plan *find_plan(const job_run *how, gufo_job *job, gufo_error *error)
+/* The plan that is there, whose parts are made for however many workers; NULL: there is none. */
+static gufo_status find_plan(const job_run *how, const gufo_plan *here, gufo_plan **plan,
+                             gufo_error *error)
 {
-    const part_option *part = &how->input->part;
-    const gufo_plan_options options = {.align = part->align};
-    const uint64_t workers = part->share.workers > 0 ? part->share.workers : 1;
-    gufo_plan *here = gufo_plan_of_job(job, &how->files, workers, &options, error), *plan;
-
-    if (here == NULL)
-        return NULL;
-    plan = gufo_plan_open(how->files.path, error);
-    if (plan == NULL && error->code == GUFO_E_NOT_FOUND)
-        return here;
-    if (plan != NULL && gufo_plan_compare(plan, here, error) != GUFO_OK) {
-        gufo_plan_free(plan);
-        plan = NULL;
-    }
-    gufo_plan_free(here);
-    return plan;
+    *plan = gufo_plan_open(how->files.path, error);
+    if (*plan == NULL)
+        return error->code == GUFO_E_NOT_FOUND ? GUFO_OK : error->code;
+    return gufo_plan_compare(*plan, here, error);
 }
 
-job_end part_show(job_run *how, gufo_job *job, gufo_error *error)
+/* Parts of `plan`, whose files `here` spells as this command does. */
+static int show_parts(const job_run *how, const gufo_plan *plan, const gufo_plan *here)
 {
-    gufo_plan *plan = find_plan(how, job, error);
     part_list list;
+    int code = part_list_find(&list, plan, NULL, PART_ALL_STATES, &how->input->part.share);
 
-    if (plan == NULL)
-        return end_part(how, error->code, error);
-    how->code = part_list_find(&list, plan, PART_ALL_STATES, &how->input->part.share);
-    if (how->code == CODE_OK && how->input->shared->json) {
+    if (code == CODE_OK)
+        code = part_list_name(&list, here);
+    if (code == CODE_OK && how->input->shared->json) {
         json_writer j = json_begin_document(how->files.path);
 
         json_write_bool(&j, "dry_run", true);
         json_write_u64(&j, "part_count", gufo_plan_part_count(plan));
         part_list_write(&j, "parts", &list, true);
         json_end_document(&j);
-    } else if (how->code == CODE_OK) {
+    } else if (code == CODE_OK) {
         part_list_print(&list, true);
     }
     part_list_free(&list);
+    return code;
+}
+
+job_end part_show(job_run *how, gufo_job *job, gufo_error *error)
+{
+    const part_option *part = &how->input->part;
+    const gufo_plan_options options = {.align = part->align};
+    const uint64_t workers = part->share.workers > 0 ? part->share.workers : 1;
+    gufo_plan *here = gufo_plan_of_job(job, &how->files, workers, &options, error), *plan = NULL;
+    gufo_status status = here != NULL ? find_plan(how, here, &plan, error) : error->code;
+    job_end end = JOB_REPORTED;
+
+    if (status == GUFO_OK)
+        how->code = show_parts(how, plan != NULL ? plan : here, here);
+    else
+        end = end_part(how, status, error);
     gufo_plan_free(plan);
-    return JOB_REPORTED;
+    gufo_plan_free(here);
+    return end;
 }

@@ -15,6 +15,11 @@ typedef struct part_conflict {
 int part_check(const command_input *input, const char *out, const part_conflict *conflicts,
                size_t count);
 
+/* Refuses with --part a file that the command writes beside its output `out`, unless it is in the same folder: a plan may come
+ * from anybody.  Returns the exit code. */
+int part_check_beside(const command_input *input, const char *out, const char *path,
+                      const char *option);
+
 /* A name that comes from the machine: what the plan of `out` (NULL: not known yet) says, if there is one already, else
  * `own`, which may be NULL.  Lives as long as the options. */
 const char *part_name(command_input *input, const char *out, const char *name, const char *own);
