@@ -621,10 +621,10 @@ static row run_row(const advice_run *run, uint64_t workers, uint64_t parts, uint
 
 static void print_row(const row *r, double alone, bool with_failures)
 {
-    printf("%7llu %7llu %9.2f %9.2f %6.1f %9.1f %6.0f %6.0f  %-10s", (unsigned long long)r->workers,
+    printf("%7llu %7llu %9.2f %9.2f %6.1f %9.1f %6.0f %6.0f  %-*s", (unsigned long long)r->workers,
            (unsigned long long)r->parts, r->seconds, r->formula.seconds,
            100 * (r->formula.seconds / r->seconds - 1), alone / r->seconds,
-           100 * alone / r->seconds / (double)r->workers, 100 * r->busy,
+           100 * alone / r->seconds / (double)r->workers, 100 * r->busy, with_failures ? 10 : 0,
            limit_names[r->formula.limit]);
     if (with_failures)
         printf(" %9.2f %9.1f %9.1f", r->worst, r->failures, r->lost);
@@ -788,9 +788,8 @@ int main(int argc, char **argv)
         return 0;
     }
     if (!o.json)
-        printf(
-            "workers   parts         s   formula      %%   speedup   %%eff  %%busy  limit     %s\n",
-            run.fail_every > 0 ? "     worst  failures    lost s" : "");
+        printf("workers   parts         s   formula      %%   speedup   %%eff  %%busy  limit%s\n",
+               run.fail_every > 0 ? "          worst  failures    lost s" : "");
     for (const char *at = o.workers; *at != '\0'; at += strcspn(at, ",")) {
         uint64_t workers = read_count(at += *at == ',');
         row r = run_row(&run, workers, count_parts(&o, &run, workers), o.seed, o.runs);

@@ -51,9 +51,7 @@ add_bench(bench_allocate)
 add_bench(bench_parts)
 target_include_directories(bench_produce PRIVATE src) # the inside of the library
 add_bench(make_llama)
-add_bench(simulate)
-target_sources(simulate PRIVATE src/cli/parts/advice.c) # the command is not a library
-target_include_directories(simulate PRIVATE src)
+include(${PROJECT_SOURCE_DIR}/cmake/simulate.cmake)
 if(GUFO_BENCH_GGML)
     add_bench(compare_ggml) # whether both read the same
     add_ggml_module(ggml_native -O3 -march=native -ffp-contract=fast)

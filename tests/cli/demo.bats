@@ -9,7 +9,7 @@ demo() {
     TMPDIR=$PWD/temporary GUFO=$GUFO "$GUFO_SOURCE/scripts/demo" "$@"
 }
 
-setup_file() {
+needs() {
     [ -x "${GUFO%/*}/examples/make_sample" ] || skip 'this build has no examples'
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=plain
-# The progress bar in a terminal: one line at any width, also when the width changes.
+# The progress bar in a terminal: one line at any width, also when the width changes; and gufo progress, likewise.
 #
 # Commands work on files that are large and take no room, on a disk that is slow (slow_files.c), in a terminal of
 # each width at the same time, until the bar was seen; then they are ended.
@@ -10,7 +10,7 @@
 
 load common
 
-setup_file() {
+needs() {
     command -v tmux >/dev/null || skip "tmux is missing"
     [ -e "$GUFO_TEST_BIN/slow_files.so" ] || skip "no program can be made slow here"
 }
@@ -155,4 +155,42 @@ EOF
     has $'\033[?7l'
     run -0 on_terminal env TERM=dumb LD_PRELOAD="$GUFO_TEST_BIN/slow_files.so" "$GUFO" hash large.gguf
     lacks $'\033'
+}
+
+# shows PATTERN: waits until the terminal of gufo progress shows that, at the end of a line.
+shows() {
+    for ((i = 0; i < 1000; i++)); do
+        shown=$(terminal capture-pane -p -t parts 2>/dev/null)
+        [[ ! "$shown"$'\n' =~ $1$'\n' ]] || return 0
+        sleep 0.02
+    done
+    printf '%s\n' "$shown"
+    return 1
+}
+
+@test "progress: of parts, one screen whatever the width; ^C leaves the last one" {
+    mkdir numbers
+    "$GUFO_TEST_BIN/make_checkpoint" numbers embd 256
+    gufo convert -q numbers in.gguf F16
+    gufo quantize -q in.gguf out.gguf Q8_0 --part 0/2 --part-align 4K
+    terminal new-session -d -s parts -x 100 -y 12 \
+        "bash -c 'trap : INT; echo before; \"$GUFO\" progress out.gguf; echo status=\$?; sleep 60'"
+    shows '\[#+\ +\][^\n]*'
+    wide=$(grep -c '' <<<"$shown")
+    [[ "$shown" != *before* ]]
+    for columns in 60 40 100; do
+        terminal resize-window -t parts -x $columns
+        for ((i = 0; i < 150; i++)); do # it is drawn every second
+            bar=$(terminal capture-pane -p -t parts | grep '% \[')
+            [ "${#bar}" -gt $((columns * 3 / 4)) ] && [ "${#bar}" -lt "$columns" ] && break
+            sleep 0.02
+        done
+        shown=$(terminal capture-pane -p -t parts)
+        [ "$(grep -c '% \[' <<<"$shown")" -eq 1 ] && [ "$(grep -c '^out.gguf: ' <<<"$shown")" -eq 1 ]
+    done
+    [ "$wide" -ge 2 ]
+    terminal send-keys -t parts C-c
+    shows 'status=4'
+    [[ "$shown" == before$'\n''out.gguf: '*'% ['* ]]
+    [ "$(grep -c '% \[' <<<"$shown")" -eq 1 ]
 }

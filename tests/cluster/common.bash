@@ -4,15 +4,6 @@
 # shellcheck source=tests/cli/common.bash
 . "$BATS_TEST_DIRNAME/../cli/common.bash"
 
-# Every test begins with engine, which skips it where the engine is missing; a file without one needs none.
-eval "begin_folder() $(declare -f setup | tail -n +2)"
-setup() {
-    if declare -F engine >/dev/null; then
-        engine
-    fi
-    begin_folder
-}
-
 here=$BATS_TEST_DIRNAME
 
 # need PROGRAM...: skips what cannot run without them.

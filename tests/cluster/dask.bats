@@ -3,7 +3,7 @@
 
 load common
 
-engine() {
+needs() {
     need_nodes
     need dask
     /usr/bin/python3 -c 'import distributed' 2>/dev/null || skip "python3-distributed is not installed: scripts/cluster --install"

@@ -3,7 +3,7 @@
 
 load common
 
-engine() {
+needs() {
     /usr/bin/python3 -c 'import jsonschema, yaml' 2>/dev/null ||
         skip "python3-jsonschema or python3-yaml is not installed: scripts/cluster --install"
 }

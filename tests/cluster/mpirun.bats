@@ -3,7 +3,7 @@
 
 load common
 
-engine() {
+needs() {
     need_nodes
 }
 

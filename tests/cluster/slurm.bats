@@ -4,7 +4,7 @@
 # shellcheck disable=SC2030,SC2031  # each test has its own size
 load common
 
-engine() {
+needs() {
     need_nodes
     need slurmctld slurmd munged sbatch srun
 }
