@@ -63,9 +63,8 @@ typedef struct gufo_report_memory {
 
 /* ==== Tokenizer =============================================================================== */
 
-enum {
-    GUFO_REPORT_LENGTHS = 33
-}; /* bytes of tokens from 0 on; the last one: all that are longer */
+/* As GUFO_TOKEN_LENGTHS of vocab.h. */
+#define GUFO_REPORT_LENGTHS 65
 
 /* A token that is shown. */
 typedef struct gufo_report_token {
@@ -78,10 +77,11 @@ typedef struct gufo_report_token {
 typedef struct gufo_report_tokenizer {
     gufo_str model, pre;
     uint64_t tokens;
-    uint64_t lengths[GUFO_REPORT_LENGTHS]; /* tokens by the bytes of their text */
+    /* Tokens that are written in texts, by the bytes that they give; the last one has longer ones, too. */
+    uint64_t lengths[GUFO_REPORT_LENGTHS];
     uint64_t kinds[8]; /* tokens by the number of their kind (tokenizer.ggml.token_type) */
-    const gufo_report_token *special, *longest;
-    size_t special_count, longest_count;
+    const gufo_report_token *special, *longest, *first, *last; /* some of them */
+    size_t special_count, longest_count, first_count, last_count;
     uint64_t reserved[8];
 } gufo_report_tokenizer;
 
@@ -106,13 +106,10 @@ typedef struct gufo_report_template {
 
 /* ==== Numbers of tensors ====================================================================== */
 
-/* The scales of the blocks of one element type. */
+/* The scales of the blocks of all tensors of an element type (gufo_tensor_scan_scales). */
 typedef struct gufo_report_scales {
     uint32_t type;
-    uint64_t blocks;
-    uint64_t zero, subnormal, saturated, infinite; /* scales of blocks */
-    uint64_t bins[32]; /* by the exponent of the scale, from `first` on */
-    int32_t first;
+    gufo_scale_counts scales, minimums;
     uint64_t reserved[4];
 } gufo_report_scales;
 

@@ -31,7 +31,14 @@ static const section model_sections[] = {
     {"bytes", "Bytes", "Where the bytes are", section_bytes_is_there, section_bytes, NULL},
     {"types", "Types", "Types per layer", section_types_is_there, section_types, NULL},
     {"bits", "Bits", "Bits per weight", section_types_is_there, section_bits, NULL},
+    {"weights", "Weights", "Weights", section_weights_is_there, section_weights, NULL},
+    {"losses", "Losses", "What is lost", section_losses_is_there, section_losses, NULL},
+    {"sizes", "Sizes", "Loss over size", section_sizes_is_there, section_sizes, NULL},
+    {"scales", "Scales", "Scales of blocks", section_scales_is_there, section_scales, NULL},
+    {"memory", "Memory", "Memory over the context", section_memory_is_there, section_memory, NULL},
     {"file", "File", "File", section_file_is_there, section_file, NULL},
+    {"tokenizer", "Tokenizer", "Tokenizer", section_tokenizer_is_there, section_tokenizer, NULL},
+    {"template", "Template", "Chat template", section_template_is_there, section_template, NULL},
     {"findings", "Findings", "Findings", NULL, section_findings, section_findings_count},
     {"metadata", "Metadata", "Metadata", section_metadata_is_there, section_metadata,
      section_metadata_count},
@@ -40,7 +47,10 @@ static const section model_sections[] = {
     {NULL},
 };
 
+/* Of several models: what compares them, by the tensors of the first. */
 static const section page_sections[] = {
+    {"losses", "Losses", "What is lost", section_losses_is_there, section_losses, NULL},
+    {"sizes", "Sizes", "Loss over size", section_sizes_is_there, section_sizes, NULL},
     {NULL},
 };
 
@@ -204,7 +214,6 @@ static void put_single(report *r)
     section_head(r);
     put_nav(model_sections, r);
     html(p, "</header>\n<main id=\"main\">\n");
-    put_sections(page_sections, r);
     put_sections(model_sections, r);
     html(p, "</main>\n");
     put_end(p);
@@ -234,6 +243,18 @@ static void put_model(report *r, size_t index)
     p->heading = 2;
 }
 
+static void put_comparison(report *r, model_facts *facts)
+{
+    page *p = r->page;
+
+    if (!facts_gather(facts, r->content->models, r->content->allocator))
+        p->failed = true;
+    r->facts = facts;
+    if (!p->failed)
+        put_sections(page_sections, r);
+    facts_free(facts);
+}
+
 static void put_several(report *r, model_facts *facts)
 {
     page *p = r->page;
@@ -250,7 +271,8 @@ static void put_several(report *r, model_facts *facts)
         html(p, "</a>");
     }
     html(p, "</nav></header>\n<main id=\"main\">\n");
-    put_sections(page_sections, r);
+    if (r->content->candidate_count + r->content->size_count > 0 && r->content->model_count > 0)
+        put_comparison(r, facts);
     for (size_t i = 0; i < r->content->model_count && !p->failed; i++) {
         r->model = &r->content->models[i];
         p->failed = !facts_gather(facts, r->model, r->content->allocator);

@@ -16,9 +16,10 @@ static const char *const orders[] = {"file", "loss", NULL};
 static const command_option diff_table[] = {
     {"values", NULL, "Report how much the numbers of tensors differ, whatever their types",
      OPTION_FLAG(diff_options, values), .common = true},
-    {"report", "FILE.csv",
-     "Write a row for every tensor, with type, bytes and loss in each of the other models (with "
-     "--values)",
+    {"report", "FILE",
+     "Write a row for every tensor, with type, bytes and loss in each of the other models, to "
+     "FILE.csv, "
+     "or pictures to the page FILE.html (with --values)",
      OPTION_TEXT(diff_options, report)},
     {"sort", "ORDER", "Show tensors by loss, the largest first, or as in the file (with --values)",
      OPTION_CHOICE(diff_options, sort, orders, DIFF_BY_FILE), .common = true},

@@ -36,6 +36,8 @@ static void on_row(void *context, const gufo_tensor_difference *row, size_t coun
         form->row(r, row);
     if (r->csv.out != NULL)
         candidates_csv.row(r, row);
+    if (r->losses != NULL)
+        report_losses_row(r->losses, row, count);
 }
 
 /* ---- the work ------------------------------------------------------------------------------- */
@@ -93,6 +95,71 @@ static int save_report_of(candidates_report *r, int code, const gufo_guard *guar
     return worst_code(code, saved);
 }
 
+/* ---- a page ------------------------------------------------------------------------------------- */
+
+/* What the page is made of; the models of the page are opened by themselves, damaged or not. */
+typedef struct diff_page {
+    report_store store;
+    report_losses losses;
+    report_source *sources[GUFO_COMPARE_CANDIDATES];
+    gufo_report_model models[GUFO_COMPARE_CANDIDATES];
+    size_t count;
+} diff_page;
+
+static int open_sources(diff_page *page, const candidates_report *r)
+{
+    const input_options opening = {.single = false};
+    int code = CODE_OK;
+
+    for (size_t k = 0; k < r->count && code == CODE_OK; k++) {
+        page->sources[k] =
+            report_source_open(r->paths[1 + k], r->options->base.shared, &opening, &code);
+        if (page->sources[k] == NULL)
+            return code;
+        page->models[k] = *report_source_model(page->sources[k]);
+        page->count++;
+    }
+    return code;
+}
+
+static int compare_on_page(candidates_report *r, diff_page *page, const gufo_guard *guard)
+{
+    const diff_options *o = r->options;
+    gufo_report_content content = {.models = page->models, .model_count = r->count};
+    int code = report_losses_begin(&page->losses, &page->store, r->models[1], r->count), saved;
+
+    if (code != CODE_OK)
+        return code;
+    r->losses = &page->losses;
+    code = compare(r);
+    saved = code <= CODE_NO ? open_sources(page, r) : CODE_OK;
+    report_losses_end(&page->losses, r->paths[0], r->paths + 1, r->sums, &content);
+    if (code <= CODE_NO && saved == CODE_OK)
+        saved = report_page_save(&content, o->report, o->base.shared->force, guard, NULL);
+    return worst_code(code, saved);
+}
+
+static int save_page(candidates_report *r, const gufo_guard *guard)
+{
+    diff_page *page = calloc(1, sizeof *page);
+    int code = page != NULL ? compare_on_page(r, page, guard) : report_memory(NULL);
+
+    for (size_t k = 0; page != NULL && k < page->count; k++)
+        report_source_free(page->sources[k]);
+    if (page != NULL)
+        report_store_free(&page->store);
+    free(page);
+    return code;
+}
+
+static int save_csv(candidates_report *r, const gufo_guard *guard)
+{
+    if (!text_stream_open(&r->csv))
+        return report_memory(NULL);
+    candidates_csv.begin(r);
+    return save_report_of(r, compare(r), guard);
+}
+
 static int compare_with_report(candidates_report *r)
 {
     const diff_options *o = r->options;
@@ -102,12 +169,8 @@ static int compare_with_report(candidates_report *r)
     if (!guard_models(r, &guard))
         return CODE_FAILED;
     code = save_check(o->report, o->base.shared->force, &guard);
-    if (code == CODE_OK && !text_stream_open(&r->csv))
-        code = report_memory(NULL);
-    if (code == CODE_OK) {
-        candidates_csv.begin(r);
-        code = save_report_of(r, compare(r), &guard);
-    }
+    if (code == CODE_OK)
+        code = report_is_page(o->report) ? save_page(r, &guard) : save_csv(r, &guard);
     gufo_guard_free(&guard);
     return code;
 }

@@ -9,6 +9,7 @@
 #include "cli/core/records/table.h"
 #include "cli/core/terminal/text.h"
 #include "cli/diff/diff.h"
+#include "cli/report/report.h"
 
 /* ---- where bytes were spent best ------------------------------------------------------------ */
 
@@ -67,8 +68,9 @@ typedef struct candidates_report {
     table table;
     char heads[GUFO_COMPARE_CANDIDATES][DIFF_COLUMNS][24]; /* of the table: "Type 1" ... */
     json_writer j;
-    text_stream csv; /* with --report */
-    diff_kept *kept; /* of candidates_losses */
+    text_stream csv;       /* with --report FILE.csv */
+    report_losses *losses; /* with --report FILE.html; else NULL */
+    diff_kept *kept;       /* of candidates_losses */
     size_t kept_count;
     bool is_short; /* of memory */
 } candidates_report;

@@ -83,6 +83,8 @@ static const command_option estimate_table[] = {
     {"table", NULL, "Show totals of several contexts and types of the cache",
      OPTION_FLAG(estimate_options, table), .common = true},
     {"plot", NULL, "Draw memory over the context", OPTION_FLAG(estimate_options, plot)},
+    {"report", "FILE.html", "Write a page of the model, with memory over the context",
+     OPTION_TEXT(estimate_options, report)},
     {"lora", "FILE", "Count an adapter (repeatable)", OPTION_TEXTS(estimate_options, adapters)},
     {"mmproj", "FILE", "Count the weights of a projector of images or sound",
      OPTION_TEXT(estimate_options, projector)},
@@ -169,6 +171,8 @@ static int run(const input *in, const estimate_options *options, estimate_values
         code = estimate_plot(&w);
     if (!options->table && !options->plot && code == CODE_OK)
         code = write_one(&w);
+    if (options->report != NULL && code <= CODE_NO)
+        code = worst_code(code, estimate_save_page(&w));
     gufo_estimator_free(estimator);
     estimate_close_draft(&draft);
     return code;
@@ -212,6 +216,8 @@ static int estimate(void *context)
     estimate_request r = {options, &values, ls_is_folder(path)};
     int code = estimate_values_read(options, &values);
 
+    if (code == CODE_OK)
+        code = estimate_check_page(options);
     options->input.open_flags |= GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_NO_READ_AHEAD;
     if (code == CODE_OK) {
         estimate_look_here(options, &values);

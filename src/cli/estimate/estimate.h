@@ -8,7 +8,8 @@
  *     estimate_fit.c       what fits, for people: yes or no, and the command that runs it
  *     estimate_json.c      the result for programs, and an adapter without its base
  *     estimate_table.c     --table: contexts and types of the cache
- *     estimate_plot.c      --plot: a drawing of memory over the context */
+ *     estimate_plot.c      --plot: a drawing of memory over the context
+ *     estimate_page.c      --report: the same as a page */
 #ifndef CLI_ESTIMATE_ESTIMATE_H
 #define CLI_ESTIMATE_ESTIMATE_H
 
@@ -31,7 +32,7 @@ typedef struct estimate_options {
     bool unified, swa_full, embeddings, no_kv_offload, no_mmap, cpu_moe;
     bool has_ctx, has_layers, has_cpu_moe;
     uint64_t devices, layers, cpu_moe_layers;
-    const char *split, *fit, *bandwidth, *projector, *draft;
+    const char *split, *fit, *bandwidth, *projector, *draft, *report;
     option_texts overrides, adapters;
     uint64_t host;           /* bytes */
     uint64_t host_bandwidth; /* bytes per second */
@@ -140,6 +141,9 @@ uint64_t estimate_smaller_size(const estimate_work *w, const gufo_estimate *e);
 /* Return CODE_OK, or another code after a report. */
 int estimate_write_table(const estimate_work *w);
 int estimate_plot(const estimate_work *w);
+/* Whether the page of --report can be written; writes it. */
+int estimate_check_page(const estimate_options *options);
+int estimate_save_page(const estimate_work *w);
 
 /* Reports why the library made no estimate; returns the exit code. */
 int estimate_report_failure(const estimate_work *w, const gufo_error *error);

@@ -339,13 +339,25 @@ static void measure_outputs(work *w)
     }
 }
 
+/* After an interrupted commit it may be there already. */
+static int save_report_of(work *w)
+{
+    quantize_options *o = w->options;
+
+    if (quantize_may_exist(o) && !o->base.shared->force && path_exists(o->report)) {
+        report_note(o->report, "it exists, and is not replaced");
+        return CODE_OK;
+    }
+    return report_is_page(o->report) ? quantize_save_page(w->quantizer, o, w->input, &w->guard)
+                                     : quantize_save_csv(w->quantizer, o, &w->guard);
+}
+
 static int report_result(work *w)
 {
     if (w->options->size.plan != NULL)
         measure_outputs(w);
     quantize_report(w->quantizer, w->options);
-    return w->options->report != NULL ? quantize_save_csv(w->quantizer, w->options, &w->guard)
-                                      : CODE_OK;
+    return w->options->report != NULL ? save_report_of(w) : CODE_OK;
 }
 
 static int quantize(quantize_options *options)

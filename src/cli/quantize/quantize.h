@@ -6,6 +6,7 @@
  *     name_rules.c         rules about tensors by their names
  *     quantize_failure.c   failures with advice
  *     quantize_report.c    the report: tables, JSON, CSV, warnings
+ *     quantize_page.c      the report as a page
  *     size.h               sizes in place of types */
 #ifndef CLI_QUANTIZE_QUANTIZE_H
 #define CLI_QUANTIZE_QUANTIZE_H
@@ -129,5 +130,11 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options);
  * code. */
 int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
                       const gufo_guard *guard);
+
+/* ---- quantize_page.c ------------------------------------------------------------------------ */
+
+/* Writes the page of --report, likewise.  `original` is what the outputs were made from. */
+int quantize_save_page(gufo_quantizer *q, quantize_options *options, const gufo_model *original,
+                       const gufo_guard *guard);
 
 #endif

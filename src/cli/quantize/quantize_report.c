@@ -7,7 +7,6 @@
 #include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/files/path.h"
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
 
@@ -367,11 +366,6 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
     tensor_row row;
     text_stream csv;
 
-    if (quantize_may_exist(options) && !options->base.shared->force &&
-        path_exists(options->report)) {
-        report_note(options->report, "it exists, and is not replaced");
-        return CODE_OK;
-    }
     if (!text_stream_open(&csv))
         return report_memory(NULL);
     record_csv_heads(csv.out, &type, NULL, true);

@@ -2,6 +2,7 @@
  *
  *     size_values.c   the values of options
  *     size_plan.c     measurements, and the plan
+ *     size_curve.c    plans of other sizes, for a page
  *     size_report.c   what was planned, and what came of it: text, JSON, CSV */
 #ifndef CLI_QUANTIZE_SIZE_H
 #define CLI_QUANTIZE_SIZE_H
@@ -9,6 +10,7 @@
 #include "cli/core/options/options.h"
 #include "cli/core/records/record.h"
 #include "cli/quantize/name_rules.h"
+#include "cli/report/report_facts.h"
 
 #include "gufo/target_size.h"
 
@@ -47,8 +49,16 @@ void size_release(size_options *size);
 
 /* Measures, plans, and makes the options of the quantizer those of the plan.  Returns the exit code. */
 int size_make_plan(struct quantize_options *o, const gufo_model *input, gufo_cpu cpu);
+/* A plan for other sizes, which the caller frees; NULL: there is none. */
+gufo_size_plan *size_plan_for(struct quantize_options *o, const gufo_size_target *targets,
+                              size_t count);
 /* Appends what --save-plan writes to `text`.  Returns the exit code. */
 int size_write_plan(const struct quantize_options *o, gufo_text *text);
+
+/* ---- size_curve.c --------------------------------------------------------------------------- */
+
+/* Adds loss over size to a page.  Returns the exit code. */
+int size_add_curve(struct quantize_options *o, report_store *store, gufo_report_content *content);
 
 /* ---- size_report.c -------------------------------------------------------------------------- */
 

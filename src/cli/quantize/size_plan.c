@@ -265,20 +265,32 @@ static int measure_beside(quantize_options *o, gufo_cpu cpu)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static int choose(quantize_options *o)
+static gufo_size_plan *plan_sizes(quantize_options *o, const gufo_size_target *targets,
+                                  size_t count, gufo_error *error)
 {
     const gufo_size_options options = {
-        .targets = o->size.targets,
-        .target_count = o->size.count,
+        .targets = targets,
+        .target_count = count,
         .coefficient = coefficient_of,
         .least_type = least_type_of,
         .most_type = most_type_of,
         .tie = o->size.ties.count > 0 ? tie_of : NULL,
         .context = o,
     };
+
+    return gufo_size_plan_new(o->size.losses, &options, NULL, error);
+}
+
+gufo_size_plan *size_plan_for(quantize_options *o, const gufo_size_target *targets, size_t count)
+{
+    return plan_sizes(o, targets, count, NULL);
+}
+
+static int choose(quantize_options *o)
+{
     gufo_error error;
 
-    o->size.plan = gufo_size_plan_new(o->size.losses, &options, NULL, &error);
+    o->size.plan = plan_sizes(o, o->size.targets, o->size.count, &error);
     if (check_costs(o) != CODE_OK)
         return CODE_USAGE;
     if (o->size.plan == NULL)

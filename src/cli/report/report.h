@@ -3,12 +3,13 @@
 #define CLI_REPORT_REPORT_H
 
 #include "cli/core/files/input.h"
+#include "cli/report/report_facts.h"
 #include "gufo/report.h"
 
 /* What is known of a FILE argument: owns what the content of a page points to. */
 typedef struct report_source report_source;
 
-/* Checks a model as gufo validate does, and opens it, damaged or not.  A file that cannot be opened because it
+/* `path` must live as long as the source.  Checks a model as gufo validate does, and opens it, damaged or not.  A file that cannot be opened because it
  * breaks a rule has findings alone.  NULL with another code than CODE_OK after a report: it cannot be read at
  * all. */
 report_source *report_source_open(const char *path, const shared_options *shared,
@@ -17,6 +18,8 @@ report_source *report_source_open(const char *path, const shared_options *shared
 void report_source_free(report_source *source);
 /* What of it is on the page; more may be added.  It lives as long as the source. */
 gufo_report_model *report_source_model(report_source *source);
+/* For what is computed of it. */
+report_store *report_source_store(report_source *source);
 /* Guards its files against being replaced.  False, with the guard freed, after a report. */
 bool report_source_guard(const report_source *source, gufo_guard *guard);
 

@@ -4,6 +4,8 @@
 #include "cli/core/files/save.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 int report_page_save(const gufo_report_content *content, const char *path, bool force,
                      const gufo_guard *guard, uint64_t *size)
@@ -22,4 +24,11 @@ int report_page_save(const gufo_report_content *content, const char *path, bool 
         *size = page.len;
     gufo_text_free(&page);
     return code;
+}
+
+bool report_is_page(const char *path)
+{
+    const char *end = path != NULL ? strrchr(path, '.') : NULL;
+
+    return end != NULL && (strcasecmp(end, ".html") == 0 || strcasecmp(end, ".htm") == 0);
 }

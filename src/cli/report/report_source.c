@@ -19,7 +19,8 @@ struct report_source {
     gufo_report_finding *findings;
     finding_copy *copies;
     size_t count, copy_count;
-    bool failed; /* without memory, after a report */
+    bool failed;        /* without memory, after a report */
+    report_store store; /* what was computed of it */
 };
 
 /* ---- findings ----------------------------------------------------------------------------------- */
@@ -131,7 +132,13 @@ report_source *report_source_open(const char *path, const shared_options *shared
                                    .is_checked = true,
                                    .findings = s->findings,
                                    .finding_count = s->count};
-    return s;
+    *code = report_add_memory(&s->store, NULL, NULL, &s->shown);
+    if (*code == CODE_OK)
+        *code = report_add_text(&s->store, &s->shown);
+    if (*code == CODE_OK)
+        return s;
+    report_source_free(s);
+    return NULL;
 }
 
 void report_source_free(report_source *source)
@@ -142,6 +149,7 @@ void report_source_free(report_source *source)
         free(source->copies[i].texts);
     free(source->copies);
     free(source->findings);
+    report_store_free(&source->store);
     gufo_model_free(source->model);
     free(source);
 }
@@ -160,4 +168,9 @@ bool report_source_guard(const report_source *source, gufo_guard *guard)
          guarded && source->model != NULL && (path = input_file_at(source->model, i)) != NULL; i++)
         guarded = save_guard_more(guard, &path, 1);
     return guarded;
+}
+
+report_store *report_source_store(report_source *source)
+{
+    return &source->store;
 }

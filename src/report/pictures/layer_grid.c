@@ -24,9 +24,10 @@ static void put_nothing(page *p, double middle, double y, unsigned height)
     svg_label(p, middle, y + height / 2.0 + 4, 0, "cell", "·");
 }
 
-static void put_cell(page *p, const layer_grid *g, const gufo_tensor *tensor, svg_box box)
+static void put_cell(page *p, const layer_grid *g, uint32_t item, const gufo_tensor *tensor,
+                     svg_box box)
 {
-    const cell_look look = g->look(g->context, tensor);
+    const cell_look look = g->look(g->context, item, tensor);
     const double middle = box.x + box.width / 2;
     char classes[32];
 
@@ -35,7 +36,7 @@ static void put_cell(page *p, const layer_grid *g, const gufo_tensor *tensor, sv
         return;
     }
     svg_rect_titled(p, box, look.color);
-    g->name(p, g->context, tensor);
+    g->name(p, g->context, item, tensor);
     svg_titled(p, "rect");
     if (look.text != NULL) {
         (void)snprintf(classes, sizeof classes, "cell %s", look.ink);
@@ -49,12 +50,14 @@ static void put_row(page *p, const model_facts *f, const layer_grid *g, const pa
                     size_t role, double y)
 {
     gufo_tensor tensor;
+    uint32_t item;
 
     for (uint64_t i = 0; i < panel->count && !p->failed; i++) {
         const double x = panel->column * (double)i;
 
-        if (facts_cell(f, panel->first + i, role, &tensor))
-            put_cell(p, g, &tensor,
+        if (gufo_layers_at(f->layers, panel->first + i, role, &item) &&
+            gufo_model_tensor_at(f->model, item, &tensor))
+            put_cell(p, g, item, &tensor,
                      (svg_box){x + 0.02 * panel->column, 0.96 * panel->column, y, g->cell_height});
         else
             put_nothing(p, x + panel->column / 2, y, g->cell_height);

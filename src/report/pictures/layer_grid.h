@@ -20,9 +20,10 @@ typedef struct layer_grid {
     unsigned cell_width;  /* at least; 0: as small as it gets */
     const void *context;
     void (*describe)(page *p, const void *context);
-    cell_look (*look)(const void *context, const gufo_tensor *tensor);
+    /* `item` is the index of the tensor in the model. */
+    cell_look (*look)(const void *context, uint32_t item, const gufo_tensor *tensor);
     /* Writes what is known of the tensor, as the title of its cell. */
-    void (*name)(page *p, const void *context, const gufo_tensor *tensor);
+    void (*name)(page *p, const void *context, uint32_t item, const gufo_tensor *tensor);
 } layer_grid;
 
 void picture_layer_grid(page *p, const model_facts *facts, const layer_rows *rows,

@@ -27,6 +27,12 @@ typedef bool section_there_fn(const report *r);
 section_there_fn section_bytes_is_there, section_types_is_there, section_file_is_there,
     section_metadata_is_there, section_tensors_is_there;
 
+section_fn section_weights, section_losses, section_sizes, section_scales, section_memory,
+    section_tokenizer, section_template;
+section_there_fn section_weights_is_there, section_losses_is_there, section_sizes_is_there,
+    section_scales_is_there, section_memory_is_there, section_tokenizer_is_there,
+    section_template_is_there;
+
 /* "3 warnings" beside the heading; may be NULL in the table of sections. */
 section_fn section_findings, section_findings_count, section_metadata_count, section_tensors_count;
 

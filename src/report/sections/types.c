@@ -139,12 +139,13 @@ static void describe(page *p, const void *context)
 }
 
 /* A type table's row is static; its code is not. */
-static cell_look look_of(const void *context, const gufo_tensor *tensor)
+static cell_look look_of(const void *context, uint32_t item, const gufo_tensor *tensor)
 {
     const type_map *m = context;
     const type_look look = scale_type(tensor->type);
     bool is_main = index_of(tensor->type) == m->main;
 
+    (void)item;
     return (cell_look){.color = look.color,
                        .text = look.code,
                        .ink = is_main              ? look.ink
@@ -153,9 +154,10 @@ static cell_look look_of(const void *context, const gufo_tensor *tensor)
                                                    : "ink b"};
 }
 
-static void name_cell(page *p, const void *context, const gufo_tensor *tensor)
+static void name_cell(page *p, const void *context, uint32_t item, const gufo_tensor *tensor)
 {
     (void)context;
+    (void)item;
     html_text(p, tensor->name, HTML_NAME);
     html(p, " %s", scale_type(tensor->type).name);
 }

@@ -1,0 +1,68 @@
+/* What the command computes for a page, beside what the model itself holds.
+ *
+ *     report_store.c     what the content of a page points to
+ *     report_numbers.c   statistics of tensors, scales of blocks
+ *     report_losses.c    what models lose of an original
+ *     report_memory.c    memory over the context
+ *     report_text.c      tokenizer and chat templates; report_text_missing.c in a build without them
+ *
+ * Each adds to what is shown; what a model does not have, or what is not known of it, is left out.  Functions return the exit
+ * code, after a report. */
+#ifndef CLI_REPORT_REPORT_FACTS_H
+#define CLI_REPORT_REPORT_FACTS_H
+
+#include "cli/core/options/options.h"
+#include "gufo/compare.h"
+#include "gufo/estimate.h"
+#include "gufo/report.h"
+
+/* Pieces of memory that are freed together. */
+typedef struct report_store {
+    void **pieces;
+    size_t count;
+} report_store;
+
+/* Room for `count` elements, zeros; NULL after a report. */
+void *report_store_room(report_store *store, size_t count, size_t size);
+/* A copy of a text; its data is NULL after a report. */
+gufo_str report_store_text(report_store *store, gufo_str text);
+void report_store_free(report_store *store);
+
+int report_add_numbers(report_store *store, const char *path, const shared_options *shared,
+                       gufo_cpu cpu, gufo_report_model *shown);
+/* Memory over the context of a model that is run with these options, whose context and types of the cache do not
+ * matter; `estimator` and `options` may be NULL: those of the model alone, with all layers on one card. */
+int report_add_memory(report_store *store, const gufo_estimator *estimator,
+                      const gufo_estimate_options *options, gufo_report_model *shown);
+int report_add_text(report_store *store, gufo_report_model *shown);
+
+/* Whether the texts of a path mean a page: it ends with ".html" or ".htm". */
+bool report_is_page(const char *path);
+
+/* The number of a tensor in a model that has it; false if it is not there. */
+bool report_tensor_index(const gufo_model *model, const gufo_tensor *tensor, uint64_t *index);
+
+/* What candidates lose, by the tensors of one model: the first model of a page. */
+typedef struct report_losses {
+    const gufo_model *model;
+    gufo_report_candidate *candidates;
+    double *losses[GUFO_COMPARE_CANDIDATES]; /* NaN: not known */
+    uint32_t *types[GUFO_COMPARE_CANDIDATES];
+    size_t count;
+} report_losses;
+
+/* Room for `count` candidates. */
+int report_losses_begin(report_losses *losses, report_store *store, const gufo_model *model,
+                        size_t count);
+/* Takes a row of gufo_compare_candidates, whose first candidate is that model. */
+void report_losses_row(report_losses *losses, const gufo_tensor_difference *row, size_t count);
+/* Makes them the candidates of a page; `paths` are theirs. */
+void report_losses_end(report_losses *losses, const char *original, const char *const *paths,
+                       const gufo_candidate *sums, gufo_report_content *content);
+
+/* All of it: the first of `paths` and `models` is the original. */
+int report_add_losses(report_store *store, const char *const *paths,
+                      const gufo_model *const *models, size_t candidates,
+                      const shared_options *shared, gufo_cpu cpu, gufo_report_content *content);
+
+#endif
