@@ -53,7 +53,7 @@ static int add_hint(report_source *source, const char *path)
 
     if (!text_stream_open(&hint))
         return report_memory(path);
-    fputs("gufo report --stats ", hint.out);
+    fputs("gufo report --stats", hint.out);
     shell_put_file(hint.out, path);
     fputs(" -o OUT.html", hint.out);
     text = text_stream_close(&hint);

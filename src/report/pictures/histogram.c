@@ -62,14 +62,18 @@ static void draw_mark(page *p, const histogram_mark *mark, size_t index)
     double x = 100 * mark->at;
     bool left = index == 0 ? mark->at > 0.4 : mark->at > 0.6;
 
-    svg_line(p, x, 0, x, HEIGHT, "ref");
-    svg_label(p, x, index == 0 ? -3 : 9, left ? -5 : 5, left ? "ink e" : "ink", mark->label);
+    svg_line(p, x, index == 0 ? -24 : -12, x, HEIGHT, "ref");
+    svg_label(p, x, index == 0 ? -17 : -4, left ? -5 : 5, left ? "ink e" : "ink", mark->label);
 }
 
 void histogram_draw(page *p, const histogram *h)
 {
-    const svg_frame frame = {
-        .title = h->title, .height = HEIGHT, .left = LEFT, .right = 4, .top = 16, .bottom = 22};
+    const svg_frame frame = {.title = h->title,
+                             .height = HEIGHT,
+                             .left = LEFT,
+                             .right = 4,
+                             .top = h->mark_count > 0 ? 30 : 10,
+                             .bottom = 22};
     uint64_t most = most_of(h);
     axis_ticks ticks = h->is_log ? axis_log(1, (double)most) : axis_linear((double)most, 3);
 

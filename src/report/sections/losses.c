@@ -219,6 +219,14 @@ static bool common_scale(const comparison *c, heat_scale *scale)
     return found;
 }
 
+static void put_name(const comparison *c, size_t i)
+{
+    html(c->p, "<h%u>", c->p->heading + 1);
+    put_mark(c, i);
+    html_text(c->p, c->candidates[i].name, HTML_NAME);
+    html(c->p, "</h%u>", c->p->heading + 1);
+}
+
 static void put_maps(const comparison *c)
 {
     heat_scale scale;
@@ -230,10 +238,9 @@ static void put_maps(const comparison *c)
         heat_map map = map_of(c, i);
 
         map.scale = scale;
-        html(c->p, "<div><h%u>", c->p->heading + 1);
-        put_mark(c, i);
-        html_text(c->p, c->candidates[i].name, HTML_NAME);
-        html(c->p, "</h%u>", c->p->heading + 1);
+        html(c->p, "<div>");
+        if (c->drawn > 1)
+            put_name(c, i);
         picture_heat(c->p, &map, c->facts, &c->rows);
         html(c->p, "</div>");
     }

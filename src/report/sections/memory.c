@@ -315,7 +315,7 @@ void section_memory(const report *r)
     figure_begin(r->page, "memory-context");
     write_finding(r->page, m->memory);
     figure_reading(r->page);
-    html(r->page, "GiB over tokens of context, which double from mark to mark. A dot is where a "
+    html(r->page, "Memory over tokens of context, which double from mark to mark. A dot is where a "
                   "card is full. ");
     if (v.count > 1)
         html(r->page, "Dashed lines: the total with other types of the cache.");
