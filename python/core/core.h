@@ -14,6 +14,7 @@
  *     models/    what is in files
  *         model.c    models: entries, tensors, data
  *         value.c    values of entries as Python objects
+ *         layers.c   tensors by layer and role
  *         check.c    findings
  *         codec.c    element types
  *         pack.c     texts as files have them
@@ -22,6 +23,7 @@
  *         compare.c  differences
  *         estimate.c memory that a model needs to run
  *         find.c     models in folders and caches
+ *         report.c   pages that show models
  *         convert.c  models in other formats
  *     jobs/      making files
  *         job.c      jobs: plans of files
@@ -207,6 +209,10 @@ typedef struct core_findings {
 } core_findings;
 
 void core_add_finding(void *context, const gufo_finding *finding);
+
+/* Calls `found` for the rules that a model which is open breaks.  It does nothing of Python. */
+gufo_status core_check(const gufo_model *model, gufo_level level, gufo_finding_fn *found,
+                       void *context, gufo_error *error);
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 

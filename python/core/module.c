@@ -28,6 +28,9 @@ static const char *const features[] = {
 #ifdef CORE_HAS_JOBS
     "jobs",
 #endif
+#ifdef CORE_HAS_REPORT
+    "report",
+#endif
 #ifdef CORE_HAS_TEMPLATE
     "template",
 #endif

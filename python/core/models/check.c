@@ -82,8 +82,8 @@ void core_add_finding(void *context, const gufo_finding *finding)
 }
 
 /* The rules of what a file means, then those of the format that open leaves. */
-static gufo_status check(const gufo_model *model, gufo_level level, core_findings *findings,
-                         gufo_error *error)
+gufo_status core_check(const gufo_model *model, gufo_level level, gufo_finding_fn *found,
+                       void *context, gufo_error *error)
 {
     gufo_check_options options = {.level = level};
     gufo_status status;
@@ -95,12 +95,10 @@ static gufo_status check(const gufo_model *model, gufo_level level, core_finding
 #ifdef CORE_HAS_TEXT
     options.tokenizer_json = gufo_tokenizer_json_tokens;
 #endif
-    status = gufo_model_facts(model).is_made
-                 ? GUFO_OK
-                 : gufo_model_check(model, core_add_finding, findings, error);
-    return status == GUFO_OK
-               ? gufo_model_check_content(model, &options, core_add_finding, findings, error)
-               : status;
+    status =
+        gufo_model_facts(model).is_made ? GUFO_OK : gufo_model_check(model, found, context, error);
+    return status == GUFO_OK ? gufo_model_check_content(model, &options, found, context, error)
+                             : status;
 }
 
 static bool level_of(const char *name, gufo_level *level)
@@ -141,7 +139,7 @@ static PyObject *check_model(PyObject *module, PyObject *args, PyObject *keyword
     if (model == NULL)
         return NULL;
     findings.list = PyList_New(0);
-    status = check(model, level, &findings, &error);
+    status = core_check(model, level, core_add_finding, &findings, &error);
     core_model_leave(object);
     return result_of(module, &findings, status, &error);
 }

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .lazy import *
     from .metadata import *
     from .models import *
+    from .pages import *
     from .quants import *
     from .tensor_mapping import *
     from .text import *
@@ -65,6 +66,7 @@ _OWN = {
     "text": "Census Token TokenDiff Tokenizer TokenizerDiff Tokens tokenizer",
     "estimates": "Estimate EstimateDevice estimate",
     "found": "Found find",
+    "pages": "report",
     "differences": "Diff EntryDiff TensorDiff ValuesDiff diff",
     "notebook": "",
     "progress": "",

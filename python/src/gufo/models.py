@@ -71,6 +71,7 @@ PARTS = {
     "models of training frameworks, which folders are": "import",
     "jobs in parts": "jobs",
     "quantizing, splitting and the like": "jobs",
+    "reports": "report",
     "tokenizers": "text",
 }
 

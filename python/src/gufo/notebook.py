@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import html
 import math
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gufo import _core
+from gufo.models import text_of
 
 if TYPE_CHECKING:
     from gufo.differences import Diff
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from gufo.models import Findings, Model, Tensor
     from gufo.text import Tokens
 
-MOST_LAYERS, MOST_ROLES, MOST_ROWS, MOST_TEXT, MOST_TOKENS = 256, 64, 500, 160, 2000
+MOST_LAYERS, MOST_ROWS, MOST_TEXT, MOST_TOKENS = 256, 500, 160, 2000
 
 # Text and lines have the colours of the page, so that light and dark pages are both right; coloured areas have
 # dark text.  A name that is wider than its place in the picture goes to a second line, which is not shown.
@@ -156,21 +158,24 @@ def color(bits: float) -> str:
     return f"hsl({hue:.0f} {strength}% 76%)"
 
 
-LAYER = re.compile(r"(?:.*\.)?blk\.(\d{1,9})\.(.+)", re.DOTALL | re.ASCII)
+class Layers(NamedTuple):
+    """Tensors by layer and role."""
+
+    roles: dict[str, dict[int, Cell]]
+    others: list[tuple[str, Cell]]
+    #: Tensors of more layers and roles than are shown.
+    left_out: int
 
 
-def in_layers(cells: Iterable[Cell]) -> tuple[dict[str, dict[int, Cell]], list[Cell]]:
-    """Role -> layer -> tensor, and those outside of layers."""
-    roles: dict[str, dict[int, Cell]] = {}
-    others = []
-    for cell in cells:
-        match = LAYER.fullmatch(cell.name)
-        if match is None:
-            others.append(cell)
-        else:
-            role = match[2].removesuffix(".weight")
-            roles.setdefault(role, {}).setdefault(int(match[1]), cell)
-    return roles, others
+def in_layers(cells: Sequence[Cell]) -> Layers:
+    roles, others, left_out = _core.layers(
+        [cell.name.encode("utf-8", "surrogateescape") for cell in cells]
+    )
+    return Layers(
+        {text_of(role): {layer: cells[i] for layer, i in row.items()} for role, row in roles},
+        [(text_of(role), cells[i]) for role, i in others],
+        left_out,
+    )
 
 
 def runs(row: dict[int, Cell], layers: list[int]) -> Iterable[tuple[list[int], Cell | None]]:
@@ -209,15 +214,11 @@ def layer_map(roles: dict[str, dict[int, Cell]]) -> str:
         return ""
     shown = layers[:MOST_LAYERS]
     lines = []
-    for role, row in list(roles.items())[:MOST_ROLES]:
+    for role, row in roles.items():
         cells = "".join(run_cell(run, cell, row, role) for run, cell in runs(row, shown))
         lines.append(f'<tr><th title="{safe(role)}">{safe(role, 40)}</th>{cells}</tr>')
-    left = [
-        f"{len(layers) - len(shown)} more layers" if len(layers) > len(shown) else "",
-        f"{len(roles) - MOST_ROLES} more roles" if len(roles) > MOST_ROLES else "",
-    ]
-    more = ", ".join(filter(None, left))
-    note = f'<div class="gufo-quiet">and {more}</div>' if more else ""
+    left = len(layers) - len(shown)
+    note = f'<div class="gufo-quiet">and {left} more layers</div>' if left > 0 else ""
     columns = f'<colgroup><col style="width:10.5rem"><col span="{len(shown)}"></colgroup>'
     return f'<table class="gufo-map">{columns}{axis(shown)}{"".join(lines)}</table>{note}'
 
@@ -250,15 +251,15 @@ def picture(cells: Sequence[Cell]) -> str:
     """Types per layer, and what is outside of layers."""
     if not cells:
         return ""
-    roles, others = in_layers(cells)
+    layers = in_layers(cells)
     outside = "".join(
         f'<span class="gufo-key"><i style="background:{color(cell.bits)}"></i>'
-        f"<code>{safe(cell.name, 60)}</code> {safe(cell.type, 12)}</span>"
-        for cell in others[:MOST_ROLES]
+        f"<code>{safe(role, 60)}</code> {safe(cell.type, 12)}</span>"
+        for role, cell in layers.others
     )
-    if len(others) > MOST_ROLES:
-        outside += f'<span class="gufo-quiet">and {len(others) - MOST_ROLES} more</span>'
-    return shares(cells) + layer_map(roles) + f"<div>{outside}</div>"
+    if layers.left_out:
+        outside += f'<span class="gufo-quiet">and {layers.left_out} more tensors</span>'
+    return shares(cells) + layer_map(layers.roles) + f"<div>{outside}</div>"
 
 
 def cells_of(tensors: Iterable[Any]) -> list[Cell]:
