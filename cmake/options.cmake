@@ -39,6 +39,10 @@ if(GUFO_LIBRARIES OR (GUFO_PYTHON AND NOT GUFO_SANITIZE))
     set(GUFO_PIC ON)
 endif()
 option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
+option(GUFO_THREADS "Work on several threads; without, on that of the caller alone, and pthread is not needed" ON)
+set(GUFO_SYSTEM posix CACHE STRING
+    "posix; or none: libgufo reads memory and sources of the caller, and has no files, jobs and commands (web/)")
+set_property(CACHE GUFO_SYSTEM PROPERTY STRINGS posix none)
 option(GUFO_WERROR "Treat warnings as errors" OFF)
 option(GUFO_VECTOR_KERNELS "Build kernels for instruction sets beside plain C" ON)
 set(GUFO_KERNEL_FLAGS "" CACHE STRING "Flags for the kernels of the codec, which come last: -O0 compiles them in a quarter of the time")
@@ -71,7 +75,8 @@ endif()
 # that this one includes, keep their own.
 add_library(gufo_flags INTERFACE)
 target_compile_features(gufo_flags INTERFACE c_std_17)
-target_compile_definitions(gufo_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
+target_compile_definitions(gufo_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64
+    $<$<NOT:$<BOOL:${GUFO_THREADS}>>:GUFO_NO_THREADS>)
 target_compile_options(gufo_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
     # Calls inside a library stay inside (cmake/forms.cmake), so they may be inlined.

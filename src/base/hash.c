@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 
@@ -86,13 +85,14 @@ int getentropy(void *buffer, size_t length); /* POSIX.1-2024; not declared for P
 hash_key hash_key_new(void)
 {
     hash_key key;
-    struct timespec now = {0};
+    struct timespec now = {0}, up = {0};
 
     if (getentropy(&key, sizeof key) == 0)
         return key;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)clock_gettime(CLOCK_MONOTONIC, &up);
     key.k0 = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u;
-    key.k1 = (uint64_t)(uintptr_t)&key ^ (uint64_t)getpid() << 32;
+    key.k1 = (uint64_t)(uintptr_t)&key ^ (uint64_t)up.tv_nsec << 32;
     return key;
 }
 

@@ -5,13 +5,15 @@
  * a thread. */
 #include "base/threads.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-
 #include <string.h>
+#include <time.h>
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/memory.h"
 
 enum { PLACES_PER_THREAD = 32, MOST_THREADS = 1024 };
@@ -195,4 +197,38 @@ gufo_status parallel_run(const parallel_loop *loop, const gufo_allocator *alloca
     mem_free(allocator, s.finished);
     mem_free(allocator, s.results);
     return status;
+}
+
+/* ---- a companion ---------------------------------------------------------------------------- */
+
+void companion_start(companion *c, void *(*run)(void *context), void *context)
+{
+    pthread_condattr_t monotonic;
+
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&c->wake, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    c->running = pthread_create(&c->thread, NULL, run, context) == 0;
+    if (!c->running)
+        (void)pthread_cond_destroy(&c->wake);
+}
+
+bool companion_wait(companion *c, mutex *m, unsigned seconds)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += seconds;
+    return pthread_cond_timedwait(&c->wake, m, &until) != ETIMEDOUT;
+}
+
+void companion_end(companion *c)
+{
+    if (!c->running)
+        return;
+    (void)pthread_cond_signal(&c->wake);
+    (void)pthread_join(c->thread, NULL);
+    (void)pthread_cond_destroy(&c->wake);
+    c->running = false;
 }

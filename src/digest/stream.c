@@ -20,11 +20,11 @@
 #include "gufo/digest.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "codec/run.h"
@@ -65,8 +65,8 @@ typedef struct stream {
     uint64_t total; /* bytes */
     gufo_digests *all;
     uint8_t *memory;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    mutex lock;
+    condition changed;
     slot slots[SLOTS];
     lane lanes[MOST_LANES];
     unsigned lane_count;
@@ -146,10 +146,10 @@ static void read_next(stream *s)
 
     if (!claim(s))
         return;
-    (void)pthread_mutex_unlock(&s->lock);
+    mutex_unlock(&s->lock);
     status =
         gufo_tensor_read_raw(s->model, &to->tensor, to->place.offset, to->data, to->size, &error);
-    (void)pthread_mutex_lock(&s->lock);
+    mutex_lock(&s->lock);
     to->loaded = status == GUFO_OK;
     if (status != GUFO_OK)
         note_failure(s, chunk, status, &error);
@@ -220,9 +220,9 @@ static void advance(stream *s, lane *l)
     gufo_error error;
 
     l->busy = true;
-    (void)pthread_mutex_unlock(&s->lock);
+    mutex_unlock(&s->lock);
     status = hash_slot(l, from, &error);
-    (void)pthread_mutex_lock(&s->lock);
+    mutex_lock(&s->lock);
     l->busy = false;
     if (status != GUFO_OK)
         note_failure(s, l->next, status, &error);
@@ -247,7 +247,7 @@ static gufo_status run_thread(void *context, unsigned thread, uint64_t index, vo
     (void)index;
     (void)result;
     (void)error;
-    (void)pthread_mutex_lock(&s->lock);
+    mutex_lock(&s->lock);
     while (!is_over(s)) {
         lane *l = find_lane(s);
 
@@ -256,12 +256,12 @@ static gufo_status run_thread(void *context, unsigned thread, uint64_t index, vo
         else if (!s->exhausted && s->claimed - s->freed < SLOTS)
             read_next(s);
         else {
-            (void)pthread_cond_wait(&s->changed, &s->lock);
+            condition_wait(&s->changed, &s->lock);
             continue;
         }
-        (void)pthread_cond_broadcast(&s->changed);
+        condition_broadcast(&s->changed);
     }
-    (void)pthread_mutex_unlock(&s->lock);
+    mutex_unlock(&s->lock);
     return GUFO_OK;
 }
 
@@ -278,11 +278,11 @@ static gufo_status run_threads(stream *s, const gufo_allocator *allocator, gufo_
     gufo_status status;
 
     loop.end = loop.threads;
-    (void)pthread_mutex_init(&s->lock, NULL);
-    (void)pthread_cond_init(&s->changed, NULL);
+    mutex_init(&s->lock);
+    condition_init(&s->changed);
     status = parallel_run(&loop, allocator, error);
-    (void)pthread_cond_destroy(&s->changed);
-    (void)pthread_mutex_destroy(&s->lock);
+    condition_destroy(&s->changed);
+    mutex_destroy(&s->lock);
     if (status != GUFO_OK || s->status == GUFO_OK)
         return status;
     if (error != NULL)

@@ -52,6 +52,10 @@ void source_open_memory(source *source, const void *data, size_t size);
 void source_open_user(source *source, const gufo_source *user, uint64_t buffer_limit,
                       const gufo_allocator *allocator);
 void source_close(source *source);
+/* What a descriptor has of it. */
+void source_close_fd(source *source);
+/* Whether to read on, of a size that is not known. */
+gufo_status source_note(const source *source, uint64_t done, gufo_error *error);
 
 /* Reads `size` bytes from byte `offset` of a file, or with GUFO_NO_OFFSET the next ones; *got is
  * how many there are. */

@@ -6,6 +6,7 @@
  *     index.c      names to numbers; keys and names that occur twice: while walking, and at its end
  *     extents.c    places of data: sizes, order, overlaps, the end of the file
  *     open.c       all of them in a row, for each kind of source; the alignment, which an entry sets
+ *     open_system.c, open_none.c   what a path and a descriptor are; where there is no system
  *     opening.c    progress, and stopping
  *     access.c     what others ask of an open file; sizes of tensors
  *
@@ -15,9 +16,8 @@
 #ifndef GUFO_FORMAT_FILE_H
 #define GUFO_FORMAT_FILE_H
 
-#include <pthread.h>
-
 #include "base/files/source.h"
+#include "base/lock.h"
 #include "format/file/records.h"
 #include "format/rules/rules.h"
 #include "gufo/format.h"
@@ -25,7 +25,7 @@
 /* How the files of one model are opened: the options of the caller, and progress over all of them. */
 typedef struct opening_state {
     const gufo_open_options *options;
-    pthread_mutex_t lock; /* of what follows, and of the caller's function */
+    mutex lock; /* of what follows, and of the caller's function */
     uint64_t done;        /* bytes of all files */
     bool stopped;
 } opening_state;
@@ -108,6 +108,9 @@ typedef struct gguf_file {
  * not name the file.  NULL on failure. */
 gguf_file *file_open(const gufo_input *input, opening_state *o, uint32_t number, gufo_error *error);
 void file_close(gguf_file *file);
+/* Opens the source of a path or a descriptor. */
+gufo_status file_open_system(gguf_file *file, const gufo_input *input, bool map, uint64_t limit,
+                             gufo_error *error);
 
 /* A fault at `offset` about `subject`.  Returns whether reading may continue: always when lenient;
  * otherwise file->status and the caller's error are set. */

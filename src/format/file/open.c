@@ -1,11 +1,7 @@
 /* Opening one file: from a source to an index.  file.h describes the stages. */
 #include "base/error.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "format/file/file.h"
 
@@ -137,22 +133,10 @@ static gguf_file *file_read_all(gguf_file *file)
 
 /* ---- kinds of input ------------------------------------------------------------------------- */
 
-/* The opening of a pipe would wait for a writer; the wait for its bytes can be stopped. */
-static int open_path(const char *path)
-{
-    const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
-    struct stat info;
-    bool is_pipe = stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
-
-    return open(path, is_pipe ? flags | O_NONBLOCK : flags);
-}
-
 static gufo_status open_source(gguf_file *file, const gufo_input *input,
                                const gufo_open_options *options, gufo_error *error)
 {
     uint64_t limit = options->max_unmapped == 0 ? GUFO_MAX_UNMAPPED : options->max_unmapped;
-    bool map = (options->flags & GUFO_OPEN_NO_MAP) == 0, has_path = input->kind == GUFO_INPUT_PATH;
-    int fd;
 
     if (input->kind == GUFO_INPUT_MEMORY) {
         source_open_memory(&file->source, input->data, input->size);
@@ -163,10 +147,7 @@ static gufo_status open_source(gguf_file *file, const gufo_input *input,
         file->source.no_read_ahead = (options->flags & GUFO_OPEN_NO_READ_AHEAD) != 0;
         return GUFO_OK;
     }
-    fd = has_path ? open_path(input->path) : fcntl(input->fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0)
-        return fail_io(error, errno, has_path ? "cannot open" : "cannot read");
-    return source_open_fd(&file->source, fd, map, limit, &file->allocator, error);
+    return file_open_system(file, input, (options->flags & GUFO_OPEN_NO_MAP) == 0, limit, error);
 }
 
 static bool note_bytes(void *context, uint64_t done, uint64_t total)

@@ -4,12 +4,12 @@
 void opening_init(opening_state *o, const gufo_open_options *options)
 {
     *o = (opening_state){.options = options};
-    (void)pthread_mutex_init(&o->lock, NULL);
+    mutex_init(&o->lock);
 }
 
 void opening_end(opening_state *o)
 {
-    (void)pthread_mutex_destroy(&o->lock);
+    mutex_destroy(&o->lock);
 }
 
 bool opening_note(opening_state *o, uint64_t *noted, uint64_t done)
@@ -19,13 +19,13 @@ bool opening_note(opening_state *o, uint64_t *noted, uint64_t done)
 
     if (run == NULL || run->progress == NULL)
         return true;
-    (void)pthread_mutex_lock(&o->lock);
+    mutex_lock(&o->lock);
     if (done >= *noted && !o->stopped) { /* no more where a pipe sends nothing */
         o->done += done - *noted;
         *noted = done;
         o->stopped = !run->progress(run->progress_context, o->done, 0);
     }
     goes_on = !o->stopped;
-    (void)pthread_mutex_unlock(&o->lock);
+    mutex_unlock(&o->lock);
     return goes_on;
 }

@@ -301,9 +301,9 @@ static gufo_status open_shard(void *context, unsigned thread, uint64_t index, vo
     gufo_model **shard = result;
     gufo_status status;
 
-    (void)pthread_mutex_lock(&s->opening->lock);
+    mutex_lock(&s->opening->lock);
     s->list->taken = larger(s->list->taken, index + 1);
-    (void)pthread_mutex_unlock(&s->opening->lock);
+    mutex_unlock(&s->opening->lock);
     *shard = model_open_file(&input, s->opening, (uint32_t)index, &reason);
     if (*shard != NULL)
         return GUFO_OK;

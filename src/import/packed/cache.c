@@ -6,13 +6,13 @@
  * that could not be read is forgotten: threads that want its rows read them directly, and see why. */
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "import/packed/cache.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 
 /* Some rows of a weight of whole numbers.
  *
@@ -247,8 +247,8 @@ typedef struct slot {
 
 typedef struct packed_cache {
     const gufo_allocator *allocator;
-    pthread_mutex_t lock; /* of all that is below, except for what bands hold */
-    pthread_cond_t read;
+    mutex lock; /* of all that is below, except for what bands hold */
+    condition read;
     slot slots[PACKED_CACHE_SLOTS];
     uint64_t uses;
 } packed_cache;
@@ -262,8 +262,8 @@ packed_cache *packed_cache_new(const gufo_allocator *allocator, gufo_error *erro
         return NULL;
     }
     c->allocator = allocator;
-    (void)pthread_mutex_init(&c->lock, NULL);
-    (void)pthread_cond_init(&c->read, NULL);
+    mutex_init(&c->lock);
+    condition_init(&c->read);
     return c;
 }
 
@@ -273,8 +273,8 @@ void packed_cache_free(packed_cache *c)
         return;
     for (uint32_t i = 0; i < PACKED_CACHE_SLOTS; i++)
         mem_free(c->allocator, c->slots[i].room);
-    (void)pthread_cond_destroy(&c->read);
-    (void)pthread_mutex_destroy(&c->lock);
+    condition_destroy(&c->read);
+    mutex_destroy(&c->lock);
     mem_free(c->allocator, c);
 }
 
@@ -360,16 +360,16 @@ static gufo_status read_band(packed_cache *c, slot *s, gufo_error *error)
     while (s->begun < s->parts && !s->failed) {
         uint64_t part = s->begun++;
 
-        (void)pthread_mutex_unlock(&c->lock);
+        mutex_unlock(&c->lock);
         status = read_part(&s->band, part, error);
-        (void)pthread_mutex_lock(&c->lock);
+        mutex_lock(&c->lock);
         s->ended++;
         s->failed = s->failed || status != GUFO_OK;
         if (s->ended == s->begun)
-            (void)pthread_cond_broadcast(&c->read);
+            condition_broadcast(&c->read);
     }
     while (s->ended < s->begun)
-        (void)pthread_cond_wait(&c->read, &c->lock);
+        condition_wait(&c->read, &c->lock);
     return status;
 }
 
@@ -380,7 +380,7 @@ gufo_status packed_cache_take(packed_cache *c, const packed_weight *w, uint64_t 
     slot *s;
 
     *out = NULL;
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     s = find_slot(c, w, row);
     if (s == NULL)
         status = open_slot(c, w, row, &s, error);
@@ -393,15 +393,15 @@ gufo_status packed_cache_take(packed_cache *c, const packed_weight *w, uint64_t 
         else
             *out = &s->band;
     }
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     return status;
 }
 
 void packed_cache_give_back(packed_cache *c, const band *b)
 {
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     for (uint32_t i = 0; i < PACKED_CACHE_SLOTS; i++)
         if (&c->slots[i].band == b)
             c->slots[i].users--;
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
 }

@@ -7,10 +7,10 @@
  * thread writes is closed when another one is needed. */
 #include "base/checked.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "gufo/base.h"
@@ -87,7 +87,7 @@ typedef struct given {
     unsigned *users; /* threads that write to it now */
     uint64_t open;   /* targets that are */
     uint64_t next;   /* to be closed, if nobody writes to it */
-    pthread_mutex_t lock;
+    mutex lock;
     sink stream; /* its descriptor is -1 for files */
 } given;
 
@@ -104,7 +104,7 @@ static void given_free(struct given *g)
     mem_free(&job->allocator, g->users);
     if (g->targets.job != NULL)
         targets_end(&g->targets, false);
-    (void)pthread_mutex_destroy(&g->lock);
+    mutex_destroy(&g->lock);
     mem_free(&job->allocator, g);
     job->given = NULL;
 }
@@ -120,7 +120,7 @@ static gufo_status begin(gufo_job *job, int stream, gufo_error *error)
     job->given = g;
     g->job = job;
     g->stream.fd = stream;
-    (void)pthread_mutex_init(&g->lock, NULL);
+    mutex_init(&g->lock);
     g->written = mem_zero(&job->allocator, (size_t)job->target_count * sizeof *g->written);
     g->users = mem_zero(&job->allocator, (size_t)job->target_count * sizeof *g->users);
     if (g->written == NULL || g->users == NULL)
@@ -300,7 +300,7 @@ static gufo_status take_file(given *g, uint32_t index, int *fd, gufo_error *erro
 {
     gufo_status status = GUFO_OK;
 
-    (void)pthread_mutex_lock(&g->lock);
+    mutex_lock(&g->lock);
     if (g->targets.fds[index] < 0) {
         make_room(g);
         status = targets_reopen(&g->targets, index, error);
@@ -308,7 +308,7 @@ static gufo_status take_file(given *g, uint32_t index, int *fd, gufo_error *erro
     }
     g->users[index] += status == GUFO_OK;
     *fd = g->targets.fds[index];
-    (void)pthread_mutex_unlock(&g->lock);
+    mutex_unlock(&g->lock);
     return status;
 }
 
@@ -323,11 +323,11 @@ static gufo_status write_file(given *g, uint32_t index, const piece *p, uint64_t
         return status;
     status = output_write_at(fd, p->made[0].place + offset, data, size, error);
     (void)targets_fail(&g->targets, index, status, error);
-    (void)pthread_mutex_lock(&g->lock);
+    mutex_lock(&g->lock);
     g->users[index]--;
     if (status == GUFO_OK)
         status = note_written(g, index, p, offset, size, error);
-    (void)pthread_mutex_unlock(&g->lock);
+    mutex_unlock(&g->lock);
     return status;
 }
 

@@ -1,9 +1,7 @@
 /* The thread that keeps a journal or a log; run.h has the idea. */
 #include "produce/run/run.h"
 
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -68,11 +66,11 @@ static void save_noted(keeper *k)
     k->results = NULL;
     k->capacity = k->result_capacity = k->count = 0;
     k->bytes = 0;
-    (void)pthread_mutex_unlock(&k->lock);
+    mutex_unlock(&k->lock);
     status = save(k, marks, results, count, &error);
     mem_free(allocator_of(k), marks);
     mem_free(allocator_of(k), results);
-    (void)pthread_mutex_lock(&k->lock);
+    mutex_lock(&k->lock);
     if (status != GUFO_OK) {
         k->status = status;
         k->error = error;
@@ -83,11 +81,7 @@ static void save_noted(keeper *k)
 
 static void wait_a_while(keeper *k)
 {
-    struct timespec until;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += SECONDS_BETWEEN;
-    while (!k->stop && pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
+    while (!k->stop && companion_wait(&k->thread, &k->lock, SECONDS_BETWEEN))
         ;
 }
 
@@ -96,40 +90,33 @@ static void *keep(void *argument)
     keeper *k = argument;
     unsigned waited = 0;
 
-    (void)pthread_mutex_lock(&k->lock);
+    mutex_lock(&k->lock);
     for (wait_a_while(k); !k->stop; wait_a_while(k)) {
         if (k->bytes < BYTES_BETWEEN && ++waited < PATIENCE)
             continue;
         save_noted(k);
         waited = 0;
     }
-    (void)pthread_mutex_unlock(&k->lock);
+    mutex_unlock(&k->lock);
     return NULL;
 }
 
 void keeper_start(keeper *k, targets *t, const keeper_sink *where, bool thread)
 {
-    pthread_condattr_t monotonic;
-
     *k = (keeper){.targets = t, .sink = *where};
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&k->lock, NULL);
-    (void)pthread_cond_init(&k->wake, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
-    k->running = thread && pthread_create(&k->thread, NULL, keep, k) == 0;
+    mutex_init(&k->lock);
+    if (thread)
+        companion_start(&k->thread, keep, k);
 }
 
 void keeper_stop(keeper *k)
 {
-    if (!k->running)
+    if (!k->thread.running)
         return;
-    (void)pthread_mutex_lock(&k->lock);
+    mutex_lock(&k->lock);
     k->stop = true;
-    (void)pthread_cond_signal(&k->wake);
-    (void)pthread_mutex_unlock(&k->lock);
-    (void)pthread_join(k->thread, NULL);
-    k->running = false;
+    mutex_unlock(&k->lock);
+    companion_end(&k->thread);
 }
 
 void keeper_free(keeper *k)
@@ -137,8 +124,7 @@ void keeper_free(keeper *k)
     keeper_stop(k);
     mem_free(allocator_of(k), k->marks);
     mem_free(allocator_of(k), k->results);
-    (void)pthread_cond_destroy(&k->wake);
-    (void)pthread_mutex_destroy(&k->lock);
+    mutex_destroy(&k->lock);
 }
 
 /* ---- noting --------------------------------------------------------------------------------- */
@@ -200,12 +186,12 @@ gufo_status keeper_note(keeper *k, const journal_mark *mark, uint64_t bytes, guf
 {
     gufo_status status;
 
-    (void)pthread_mutex_lock(&k->lock);
+    mutex_lock(&k->lock);
     status = result(k, error);
     k->bytes += bytes;
     if (status == GUFO_OK)
         status = add_mark(k, mark, error);
-    (void)pthread_mutex_unlock(&k->lock);
+    mutex_unlock(&k->lock);
     return status;
 }
 
@@ -213,9 +199,9 @@ gufo_status keeper_save(keeper *k, gufo_error *error)
 {
     gufo_status status;
 
-    (void)pthread_mutex_lock(&k->lock);
+    mutex_lock(&k->lock);
     save_noted(k);
     status = result(k, error);
-    (void)pthread_mutex_unlock(&k->lock);
+    mutex_unlock(&k->lock);
     return status;
 }

@@ -2,9 +2,9 @@
 #ifndef GUFO_PRODUCE_RUN_H
 #define GUFO_PRODUCE_RUN_H
 
-#include <pthread.h>
 #include <time.h>
 
+#include "base/lock.h"
 #include "produce/produce.h"
 
 /* ---- targets ------------------------------------------------------------------------------------ */
@@ -33,7 +33,7 @@ typedef struct targets {
     const struct job_part *part; /* the part that they were found for; NULL: all are there */
     bool is_made;                /* their bytes are there, whatever is reserved */
     bool lost; /* a sync has failed: nothing that was written since is known to be on disk, ever */
-    pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
+    mutex lock; /* files are opened and closed while another thread syncs them */
 } targets;
 
 /* Whether deleted inputs make room for the targets: then not all of it can be reserved. */
@@ -241,11 +241,9 @@ typedef struct keeper_sink {
 typedef struct keeper {
     targets *targets;
     keeper_sink sink;
-    pthread_t thread;
-    bool running;
+    companion thread;
 
-    pthread_mutex_t lock; /* for all below */
-    pthread_cond_t wake;
+    mutex lock; /* for all below */
     bool stop;
     journal_mark *marks; /* not in the journal yet: one per piece */
     uint8_t *results;    /* of the marks; their own pointers are set only while they are saved */

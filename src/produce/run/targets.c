@@ -174,7 +174,7 @@ static gufo_status begin_finding(targets *t, gufo_job *job, const gufo_job_optio
     gufo_status status;
 
     *t = (targets){.job = job, .flags = options->flags, .resumable = resumable};
-    (void)pthread_mutex_init(&t->lock, NULL);
+    mutex_init(&t->lock);
     status = check_set_path(job, options, error);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_OUTPUT, 0, options->path);
@@ -311,9 +311,9 @@ static gufo_status open_again(targets *t, uint32_t index, bool header, gufo_erro
     }
     if (header && status == GUFO_OK)
         status = write_header(t, index, error);
-    (void)pthread_mutex_lock(&t->lock);
+    mutex_lock(&t->lock);
     t->fds[index] = file->fd;
-    (void)pthread_mutex_unlock(&t->lock);
+    mutex_unlock(&t->lock);
     return targets_fail(t, index, status, error);
 }
 
@@ -330,11 +330,11 @@ gufo_status targets_reopen(targets *t, uint32_t index, gufo_error *error)
 /* It is synced when it is closed for good. */
 void targets_rest(targets *t, uint32_t index)
 {
-    (void)pthread_mutex_lock(&t->lock);
+    mutex_lock(&t->lock);
     if (t->files[index].fd >= 0)
         (void)close(t->files[index].fd);
     t->files[index].fd = t->fds[index] = -1;
-    (void)pthread_mutex_unlock(&t->lock);
+    mutex_unlock(&t->lock);
 }
 
 /* The file of a part gets the rights of what it replaces when all parts are there. */
@@ -357,12 +357,12 @@ gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    (void)pthread_mutex_lock(&t->lock);
+    mutex_lock(&t->lock);
     if (t->files[index].fd >= 0)
         status = close_output(t, &t->files[index], error);
     t->fds[index] = -1;
     t->lost = t->lost || status != GUFO_OK;
-    (void)pthread_mutex_unlock(&t->lock);
+    mutex_unlock(&t->lock);
     return targets_fail(t, index, status, error);
 }
 
@@ -370,7 +370,7 @@ gufo_status targets_sync(targets *t, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    (void)pthread_mutex_lock(&t->lock);
+    mutex_lock(&t->lock);
     if (t->lost)
         status = refuse(error, GUFO_E_IO, "an output could not be synced before");
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
@@ -378,7 +378,7 @@ gufo_status targets_sync(targets *t, gufo_error *error)
             status = targets_fail(t, i, fail_io(error, errno, "cannot sync"), error);
             t->lost = true;
         }
-    (void)pthread_mutex_unlock(&t->lock);
+    mutex_unlock(&t->lock);
     return status;
 }
 
@@ -412,7 +412,7 @@ void targets_end(targets *t, bool keep)
     mem_free(a, t->files);
     mem_free(a, t->fds);
     mem_free(a, t->journal);
-    (void)pthread_mutex_destroy(&t->lock);
+    mutex_destroy(&t->lock);
 }
 
 /* The files that an interrupted run left: OUT.part, some of which may already have their final

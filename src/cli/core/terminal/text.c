@@ -103,18 +103,6 @@ static size_t plain_run(gufo_str text, text_style style, size_t most)
 
 /* ---- writing and measuring ------------------------------------------------------------------ */
 
-bool text_is_clean(gufo_str text)
-{
-    uint32_t code_point;
-
-    for (size_t step; text.len > 0; text = skip(text, step)) {
-        step = gufo_utf8_decode(text, &code_point);
-        if (step == 0 || gufo_utf8_is_control(code_point))
-            return false;
-    }
-    return true;
-}
-
 void text_put(FILE *out, gufo_str text, text_style style)
 {
     piece p;
@@ -399,48 +387,4 @@ bool terminal_is_dumb(void)
     const char *terminal = getenv("TERM");
 
     return terminal != NULL && strcmp(terminal, "dumb") == 0;
-}
-
-/* ---- words of a shell ------------------------------------------------------------------------ */
-
-/* Escapes bytes that must not reach a terminal: $'\x1b'. */
-static void put_escaped(FILE *out, gufo_str text)
-{
-    fputs("$'", out);
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-
-        if (c < ' ' || c >= 0x7f)
-            fprintf(out, "\\x%02x", c);
-        else
-            fprintf(out, "%s%c", c == '\'' || c == '\\' ? "\\" : "", c);
-    }
-    putc('\'', out);
-}
-
-void shell_put(FILE *out, gufo_str text)
-{
-    if (is_made_of(text, LETTERS DIGITS "_./+@%:,=-")) {
-        fwrite(text.data, 1, text.len, out);
-        return;
-    }
-    if (!text_is_clean(text)) {
-        put_escaped(out, text);
-        return;
-    }
-    putc('\'', out);
-    for (size_t i = 0; i < text.len; i++)
-        if (text.data[i] == '\'')
-            fputs("'\\''", out);
-        else
-            putc(text.data[i], out);
-    putc('\'', out);
-}
-
-void shell_put_file(FILE *out, const char *path)
-{
-    putc(' ', out);
-    if (path[0] == '-')
-        fputs("./", out);
-    shell_put(out, gufo_str_of(path));
 }

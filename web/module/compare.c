@@ -1,0 +1,107 @@
+/* What differs between two models, without a look at their data: keys, and types and shapes of tensors. */
+#include "module.h"
+
+#include "edit/compare/compare.h"
+
+#include <string.h>
+
+enum { SHOWN_ELEMENTS = 8 }; /* of an array */
+
+static const char *const kinds[] = {[GUFO_DIFFERENCE_ADDED] = "added",
+                                    [GUFO_DIFFERENCE_REMOVED] = "removed",
+                                    [GUFO_DIFFERENCE_CHANGED] = "changed"};
+
+static void write_side(json_writer *j, const char *side, const gufo_entry *entry)
+{
+    if (entry->key.data == NULL)
+        return;
+    json_begin_object(j, side);
+    json_write_value(j, NULL, &entry->value, GUFO_VALUE_JSON_MEMBERS, SHOWN_ELEMENTS);
+    json_end_object(j);
+}
+
+static void write_entry(void *context, const gufo_entry_difference *d)
+{
+    json_writer *j = context;
+
+    json_begin_object(j, NULL);
+    json_write_str(j, "key", d->kind == GUFO_DIFFERENCE_ADDED ? d->b.key : d->a.key);
+    json_write_text(j, "kind", kinds[d->kind]);
+    write_side(j, "a", &d->a);
+    write_side(j, "b", &d->b);
+    json_end_object(j);
+}
+
+static gufo_status write_entries(json_writer *j, const gufo_model *a, const gufo_model *b,
+                                 gufo_error *error)
+{
+    const gufo_model *models[] = {a, b};
+    const gufo_compare_options options = {.entry = write_entry, .context = j};
+    gufo_comparison result = {0};
+    comparing c = {.models = models, .count = 1, .options = &options, .result = &result};
+    gufo_status status;
+
+    json_begin_array(j, "entries");
+    status = compare_all_metadata(&c, error);
+    json_end_array(j);
+    return status;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+static void write_tensor(json_writer *j, const char *side, const gufo_tensor *tensor)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+
+    json_begin_object(j, side);
+    json_write_text(j, "type", type != NULL ? type->name : NULL);
+    json_begin_array(j, "dims");
+    for (uint32_t d = 0; d < tensor->n_dims; d++)
+        json_write_u64(j, NULL, tensor->dims[d]);
+    json_end_array(j);
+    json_write_u64(j, "size", tensor->size);
+    json_end_object(j);
+}
+
+/* Tensors that both have are listed whether they differ or not: their numbers can be compared. */
+static void write_pair(json_writer *j, uint64_t index, const gufo_tensor *a, const gufo_tensor *b)
+{
+    json_begin_object(j, NULL);
+    json_write_str(j, "name", a != NULL ? a->name : b->name);
+    if (a == NULL || b == NULL)
+        json_write_text(j, "kind", kinds[a == NULL ? GUFO_DIFFERENCE_ADDED
+                                                   : GUFO_DIFFERENCE_REMOVED]);
+    else
+        json_write_u64(j, "index", index);
+    if (a != NULL)
+        write_tensor(j, "a", a);
+    if (b != NULL)
+        write_tensor(j, "b", b);
+    json_end_object(j);
+}
+
+static void write_tensors(json_writer *j, const gufo_model *a, const gufo_model *b)
+{
+    gufo_tensor first, second;
+
+    json_begin_array(j, "tensors");
+    for (uint64_t i = 0; gufo_model_tensor_at(a, i, &first); i++)
+        write_pair(j, i, &first,
+                   gufo_model_tensor_find_str(b, first.name, &second) ? &second : NULL);
+    for (uint64_t i = 0; gufo_model_tensor_at(b, i, &second); i++)
+        if (!gufo_model_tensor_find_str(a, second.name, NULL))
+            write_pair(j, i, NULL, &second);
+    json_end_array(j);
+}
+
+gufo_status compare_write(const gufo_model *a, const gufo_model *b, json_writer *j,
+                          gufo_error *error)
+{
+    gufo_status status;
+
+    json_begin_object(j, NULL);
+    status = write_entries(j, a, b, error);
+    write_tensors(j, a, b);
+    json_end_object(j);
+    return status;
+}

@@ -1,0 +1,105 @@
+/* The viewer's module: what the page asks of libgufo, as functions of numbers and texts.
+ *
+ *     page  --names, sizes, texts-->  exports.c  -->  show.c, check.c, vocabulary.c, sample.c, compare.c, script.c
+ *     page  <--a text, mostly JSON--      |
+ *     page  <--bytes of a file, please--  host_read, which JavaScript answers at once
+ *
+ * The page has up to two models, each of one file or of the files of a set.  The same functions are in a native
+ * program (native.c), whose texts tests compare with those of the module. */
+#ifndef WEB_MODULE_H
+#define WEB_MODULE_H
+
+#include "cli/core/values/json.h"
+#include "gufo/check.h"
+#include "gufo/format.h"
+
+/* Bytes [offset, offset + size) of file `number` into `buffer`; false: they could not be read.  Offsets are doubles,
+ * which are exact up to 2^53: JavaScript has no larger sizes of files. */
+bool host_read(uint32_t number, double offset, void *buffer, size_t size);
+
+enum {
+    VIEWER_MODELS = 2,
+    VIEWER_FILES = 1024, /* of a set */
+    VIEWER_FINDINGS = 256,
+};
+
+typedef struct viewer_file {
+    uint32_t number; /* by which the host knows it */
+    char *name;
+    gufo_source source;
+} viewer_file;
+
+typedef struct viewer_model {
+    viewer_file files[VIEWER_FILES];
+    gufo_input inputs[VIEWER_FILES]; /* the same */
+    size_t file_count;
+    gufo_model *model;
+    struct findings *findings;
+} viewer_model;
+
+/* A text that is written, and the writer of JSON into it. */
+typedef struct answer {
+    FILE *out;
+    char *text;
+    size_t len;
+} answer;
+
+bool answer_begin(answer *a);
+/* False without memory: the text is freed, and empty then. */
+bool answer_end(answer *a);
+void answer_free(answer *a);
+
+/* Each writes one JSON object, without a newline. */
+void show_write(const viewer_model *m, uint64_t array_limit, json_writer *j);
+/* "error": why a call failed. */
+void error_write(json_writer *j, const gufo_error *error);
+
+/* What checks have found, which begins while a model is opened. */
+typedef struct findings findings;
+findings *findings_new(void);
+void findings_free(findings *f);
+gufo_finding_fn findings_add; /* the context is a findings */
+/* Checks what opening does not, the first time; then writes {"path","findings","valid","errors","warnings"}. */
+gufo_status findings_write(viewer_model *m, json_writer *j, gufo_error *error);
+/* The file could not be opened: just what was found till then. */
+void findings_write_opened(const viewer_model *m, json_writer *j);
+
+/* Tokens whose text contains `filter`, `count` of them from the one that is the `first`th. */
+gufo_status vocabulary_write(const gufo_model *model, gufo_str filter, uint64_t first,
+                             uint64_t count, json_writer *j, gufo_error *error);
+
+/* Rows of a tensor in memory, at most `limit` bytes of them, as a model with one tensor. */
+typedef struct sample {
+    gufo_model *model;
+    gufo_tensor tensor; /* whose rows these are */
+    gufo_tensor shown;  /* of `model` */
+    uint8_t *bytes;
+    uint64_t row_bytes, rows, all_rows;
+} sample;
+
+/* Takes runs of rows that are spread over the tensor; of two tensors of one shape the same ones, where
+ * `beside` is the other one or NULL.  Freed with sample_free, also after a failure. */
+gufo_status sample_take(sample *s, const gufo_model *model, const gufo_tensor *tensor,
+                        const gufo_tensor *beside, uint64_t limit, gufo_error *error);
+void sample_free(sample *s);
+
+gufo_status statistics_write(const gufo_model *model, uint64_t index, uint64_t limit,
+                             json_writer *j, gufo_error *error);
+
+/* What differs between two models, by keys and by types and shapes of tensors; no data is read. */
+gufo_status compare_write(const gufo_model *a, const gufo_model *b, json_writer *j,
+                          gufo_error *error);
+/* How far apart the numbers of tensor `index` of a and of the tensor of its name in b are. */
+gufo_status compare_tensor_write(const gufo_model *a, const gufo_model *b, uint64_t index,
+                                 uint64_t limit, json_writer *j, gufo_error *error);
+
+/* A script of `gufo edit` from changes: OP, KEY, TYPE and VALUE of each, all ended by NUL bytes.  A change that the
+ * command would not take is an error. */
+gufo_status script_write(const viewer_model *m, gufo_str changes, FILE *out, gufo_error *error);
+
+/* A failure of the module itself. */
+__attribute__((format(printf, 3, 4))) gufo_status viewer_refuse(gufo_error *error,
+                                                                gufo_status status,
+                                                                const char *format, ...);
+
+#endif
