@@ -52,3 +52,11 @@ foreach(page viewer:OFF viewer-remote:ON)
     list(APPEND pages ${out})
 endforeach()
 add_custom_target(viewer ALL DEPENDS ${pages})
+
+# ---- tests ------------------------------------------------------------------------------------
+
+add_executable(codec_module web/tests/codec.c tests/support/digested.c)
+target_include_directories(codec_module PRIVATE include src tests)
+target_link_libraries(codec_module PRIVATE gufo_flags gufo_internal m)
+set_target_properties(codec_module PROPERTIES OUTPUT_NAME codec SUFFIX .wasm)
+target_link_options(codec_module PRIVATE LINKER:--gc-sections LINKER:--strip-all LINKER:-z,stack-size=524288)

@@ -98,24 +98,3 @@ difference_text first_difference(const gufo_element_type *type, const uint8_t *a
                  a[first], b[first]);
     return out;
 }
-
-uint64_t next_number(number_source *source)
-{
-    uint64_t z = source->state += 0x9e3779b97f4a7c15u; /* SplitMix64 */
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-float next_weight(number_source *source)
-{
-    int64_t sum = 0;
-
-    for (int i = 0; i < 3; i++) {
-        uint64_t four = next_number(source);
-        for (int j = 0; j < 4; j++, four >>= 16)
-            sum += (int64_t)(four & 0xffff) - 0x8000;
-    }
-    return (float)(sum >> 4) * 0x1p-17f;
-}

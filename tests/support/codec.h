@@ -3,6 +3,7 @@
 #define TEST_SUPPORT_CODEC_H
 
 #include "check.h"
+#include "digested.h"
 
 /* The processor levels that this machine has, portable first. */
 size_t cpu_level_count(void);
@@ -30,13 +31,5 @@ typedef struct difference_text {
 } difference_text;
 difference_text first_difference(const gufo_element_type *type, const uint8_t *a, const uint8_t *b,
                                  size_t bytes);
-
-/* Random numbers that are the same everywhere: integer arithmetic only. */
-typedef struct number_source {
-    uint64_t state;
-} number_source;
-uint64_t next_number(number_source *source);
-/* Near a normal distribution with standard deviation 0.02: a sum of 12 uniform ones. */
-float next_weight(number_source *source);
 
 #endif

@@ -25,8 +25,8 @@
 /* How the files of one model are opened: the options of the caller, and progress over all of them. */
 typedef struct opening_state {
     const gufo_open_options *options;
-    mutex lock; /* of what follows, and of the caller's function */
-    uint64_t done;        /* bytes of all files */
+    mutex lock;    /* of what follows, and of the caller's function */
+    uint64_t done; /* bytes of all files */
     bool stopped;
 } opening_state;
 

@@ -32,7 +32,7 @@ typedef struct targets {
     bool resumable;
     const struct job_part *part; /* the part that they were found for; NULL: all are there */
     bool is_made;                /* their bytes are there, whatever is reserved */
-    bool lost; /* a sync has failed: nothing that was written since is known to be on disk, ever */
+    bool lost;  /* a sync has failed: nothing that was written since is known to be on disk, ever */
     mutex lock; /* files are opened and closed while another thread syncs them */
 } targets;
 
