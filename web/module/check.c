@@ -137,8 +137,7 @@ static gufo_status check(viewer_model *m, gufo_error *error)
     gufo_status status = gufo_model_check(m->model, findings_add, m->findings, error);
 
     if (status == GUFO_OK && is_whole(m->model))
-        status =
-            gufo_model_check_content(m->model, &options, findings_add, m->findings, error);
+        status = gufo_model_check_content(m->model, &options, findings_add, m->findings, error);
     add_rest(m->findings);
     if (status == GUFO_OK && m->findings->failed)
         status = viewer_refuse(error, GUFO_E_MEMORY, "no memory for findings");

@@ -69,8 +69,8 @@ static void write_pair(json_writer *j, uint64_t index, const gufo_tensor *a, con
     json_begin_object(j, NULL);
     json_write_str(j, "name", a != NULL ? a->name : b->name);
     if (a == NULL || b == NULL)
-        json_write_text(j, "kind", kinds[a == NULL ? GUFO_DIFFERENCE_ADDED
-                                                   : GUFO_DIFFERENCE_REMOVED]);
+        json_write_text(j, "kind",
+                        kinds[a == NULL ? GUFO_DIFFERENCE_ADDED : GUFO_DIFFERENCE_REMOVED]);
     else
         json_write_u64(j, "index", index);
     if (a != NULL)

@@ -133,8 +133,7 @@ int viewer_add_file(uint32_t place, uint32_t number, size_t name_len, double siz
     viewer_file *file;
     char *name;
 
-    if (m == NULL || room == NULL || m->file_count == VIEWER_FILES || !(size >= 0) ||
-        size > 0x1p53)
+    if (m == NULL || room == NULL || m->file_count == VIEWER_FILES || !(size >= 0) || size > 0x1p53)
         return GUFO_E_ARGUMENT;
     name = malloc(name_len + 1);
     if (name == NULL)
@@ -254,9 +253,9 @@ int viewer_compare_tensor(double index, double limit)
 
     if (b == NULL)
         return end(error.code, &error);
-    return end(compare_tensor_write(a->model, b->model, (uint64_t)index, (uint64_t)limit, &j,
-                                    &error),
-               &error);
+    return end(
+        compare_tensor_write(a->model, b->model, (uint64_t)index, (uint64_t)limit, &j, &error),
+        &error);
 }
 
 /* The changes are in the room. */

@@ -96,7 +96,11 @@ static gufo_status put_set(FILE *out, const change *c, gufo_error *error)
         status = check_number(c, type, error);
     if (status != GUFO_OK)
         return status;
-    put_option(out, is_array ? "set-json" : type == GUFO_VALUE_STRING ? "set-string" : "set", c->key);
+    put_option(out,
+               is_array                    ? "set-json"
+               : type == GUFO_VALUE_STRING ? "set-string"
+                                           : "set",
+               c->key);
     putc('=', out);
     if (is_array || type != GUFO_VALUE_STRING)
         fprintf(out, "%s:", gufo_value_type_name(type));

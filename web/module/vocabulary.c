@@ -16,8 +16,8 @@ static void find(const gufo_model *model, const char *key, gufo_value_type type,
 
 static gufo_status find_all(const gufo_model *model, vocabulary *v, gufo_error *error)
 {
-    gufo_status status = gufo_model_get_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING,
-                                              &v->tokens, error);
+    gufo_status status =
+        gufo_model_get_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &v->tokens, error);
 
     find(model, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, &v->types);
     find(model, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, &v->scores);
