@@ -11,4 +11,7 @@ target_include_directories(gufo_report_objects PRIVATE ${PROJECT_BINARY_DIR}/emb
 # A page allows this script and no other one.
 file(SHA256 ${PROJECT_SOURCE_DIR}/src/report/page/script.js report_script_hash)
 target_compile_definitions(gufo_report_objects PRIVATE REPORT_SCRIPT_SHA256="${report_script_hash}")
+if(GUFO_SYSTEM STREQUAL none) # the page in web/ has it inside
+    return()
+endif()
 gufo_forms(gufo_report OBJECTS gufo_report_objects HEADER include/gufo/report.h PUBLIC gufo)

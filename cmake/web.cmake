@@ -18,7 +18,7 @@ endfunction()
 
 if(NOT GUFO_SYSTEM STREQUAL none)
     viewer_program(viewer_native web/module/native.c)
-    target_link_libraries(viewer_native PRIVATE gufo_internal)
+    target_link_libraries(viewer_native PRIVATE gufo_report_internal gufo_internal)
     set_target_properties(viewer_native PROPERTIES GUFO_NOT_COUNTED ON
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     return()
@@ -29,7 +29,13 @@ foreach(library IN LISTS kernel_libraries)
     target_sources(gufo_internal PRIVATE $<TARGET_OBJECTS:${library}>)
 endforeach()
 
+set(GUFO_REPORT ON)
+include(cmake/embed.cmake)
+include(cmake/forms.cmake)
+include(cmake/report.cmake)
+
 viewer_program(viewer_module web/module/host_wasm.c)
+target_sources(viewer_module PRIVATE $<TARGET_OBJECTS:gufo_report_objects>)
 target_link_libraries(viewer_module PRIVATE gufo_internal m)
 set_target_properties(viewer_module PROPERTIES OUTPUT_NAME viewer SUFFIX .wasm)
 # What the page does not call is left out.

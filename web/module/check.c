@@ -131,17 +131,36 @@ static bool is_part(const gufo_model *model)
            gufo_model_get_u64(model, "split.count", &count, NULL) == GUFO_OK && count > 1;
 }
 
-static gufo_status check(viewer_model *m, gufo_error *error)
+gufo_status findings_check(viewer_model *m, gufo_error *error)
 {
     gufo_check_options options = {.path = m->files[0].name, .single = is_part(m->model)};
-    gufo_status status = gufo_model_check(m->model, findings_add, m->findings, error);
+    gufo_status status;
 
+    if (m->findings->complete)
+        return GUFO_OK;
+    m->findings->complete = true;
+    status = gufo_model_check(m->model, findings_add, m->findings, error);
     if (status == GUFO_OK && is_whole(m->model))
         status = gufo_model_check_content(m->model, &options, findings_add, m->findings, error);
     add_rest(m->findings);
     if (status == GUFO_OK && m->findings->failed)
         status = viewer_refuse(error, GUFO_E_MEMORY, "no memory for findings");
     return status;
+}
+
+bool findings_are_complete(const findings *f)
+{
+    return f->complete;
+}
+
+uint64_t findings_count(const findings *f)
+{
+    return f->count;
+}
+
+const gufo_finding *findings_at(const findings *f, uint64_t index)
+{
+    return index < f->count ? &f->list[index].finding : NULL;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -192,10 +211,13 @@ static void write_finding(json_writer *j, const gufo_finding *finding)
     json_end_object(j);
 }
 
-void findings_write_opened(const viewer_model *m, json_writer *j)
+gufo_status findings_write(viewer_model *m, json_writer *j, gufo_error *error)
 {
     const findings *f = m->findings;
+    gufo_status status = findings_check(m, error);
 
+    if (status != GUFO_OK)
+        return status;
     json_begin_object(j, NULL);
     json_write_text(j, "path", m->files[0].name);
     json_begin_array(j, "findings");
@@ -206,16 +228,5 @@ void findings_write_opened(const viewer_model *m, json_writer *j)
     json_write_u64(j, "errors", f->counts[GUFO_ERROR]);
     json_write_u64(j, "warnings", f->counts[GUFO_WARNING]);
     json_end_object(j);
-}
-
-gufo_status findings_write(viewer_model *m, json_writer *j, gufo_error *error)
-{
-    gufo_status status = GUFO_OK;
-
-    if (!m->findings->complete)
-        status = check(m, error);
-    m->findings->complete = true;
-    if (status == GUFO_OK)
-        findings_write_opened(m, j);
-    return status;
+    return GUFO_OK;
 }

@@ -199,6 +199,17 @@ int viewer_show(uint32_t place, double array_limit)
     return end(GUFO_OK, NULL);
 }
 
+int viewer_page(uint32_t place)
+{
+    gufo_error error;
+    viewer_model *m = model_in(place, &error);
+    json_writer j = begin();
+
+    if (m == NULL)
+        return end(error.code, &error);
+    return end(page_write(m, j.out, &error), &error);
+}
+
 int viewer_check(uint32_t place)
 {
     gufo_error error;

@@ -19,6 +19,7 @@ int viewer_add_file(uint32_t place, uint32_t number, size_t name_len, double siz
 VIEWER_EXPORT(viewer_open) int viewer_open(uint32_t place, uint32_t flags);
 VIEWER_EXPORT(viewer_close) void viewer_close(uint32_t place);
 VIEWER_EXPORT(viewer_show) int viewer_show(uint32_t place, double array_limit);
+VIEWER_EXPORT(viewer_page) int viewer_page(uint32_t place);
 VIEWER_EXPORT(viewer_check) int viewer_check(uint32_t place);
 VIEWER_EXPORT(viewer_vocabulary)
 int viewer_vocabulary(uint32_t place, size_t filter_len, double first, double count);

@@ -1,7 +1,7 @@
 /* The viewer's module: what the page asks of libgufo, as functions of numbers and texts.
  *
- *     page  --names, sizes, texts-->  exports.c  -->  show.c, check.c, vocabulary.c, sample.c, compare.c, script.c
- *     page  <--a text, mostly JSON--      |
+ *     page  --names, sizes, texts-->  exports.c  -->  page.c, show.c, check.c, vocabulary.c, sample.c, compare.c, script.c
+ *     page  <--HTML, JSON, a script--     |
  *     page  <--bytes of a file, please--  host_read, which JavaScript answers at once
  *
  * The page has up to two models, each of one file or of the files of a set.  The same functions are in a native
@@ -61,8 +61,15 @@ void findings_free(findings *f);
 gufo_finding_fn findings_add; /* the context is a findings */
 /* Checks what opening does not, the first time; then writes {"path","findings","valid","errors","warnings"}. */
 gufo_status findings_write(viewer_model *m, json_writer *j, gufo_error *error);
-/* The file could not be opened: just what was found till then. */
-void findings_write_opened(const viewer_model *m, json_writer *j);
+
+/* The page of `gufo report`: what JavaScript does not draw.  With findings, if checks were made. */
+gufo_status page_write(const viewer_model *m, FILE *out, gufo_error *error);
+bool findings_are_complete(const findings *f);
+/* Does the checks that were not done yet. */
+gufo_status findings_check(viewer_model *m, gufo_error *error);
+/* Their number; finding `index` (NULL past the last), which lives as long as the findings. */
+const gufo_finding *findings_at(const findings *f, uint64_t index);
+uint64_t findings_count(const findings *f);
 
 /* Tokens whose text contains `filter`, `count` of them from the one that is the `first`th. */
 gufo_status vocabulary_write(const gufo_model *model, gufo_str filter, uint64_t first,

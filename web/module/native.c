@@ -64,6 +64,8 @@ static void call(char **a)
 {
     if (strcmp(a[0], "show") == 0)
         (void)viewer_show(0, number(a, 1));
+    else if (strcmp(a[0], "page") == 0)
+        (void)viewer_page(0);
     else if (strcmp(a[0], "check") == 0)
         (void)viewer_check(0);
     else if (strcmp(a[0], "vocabulary") == 0)

@@ -120,6 +120,11 @@
       say(`${label}: open after ${document.body.dataset.openedMs} ms; ${bytesText(document.body.dataset.readBytes)} of it read`);
       document.title = shown(`${label} · gufo viewer`);
       document.body.dataset.state = "open";
+      await askText("check", { place: 0 }); // it looks into the data of every tensor
+      page = await askText("page", { place: 0 });
+      if (mine !== generation) return;
+      showReport();
+      document.body.dataset.state = "checked";
     } catch (failure) {
       say(failure.message, true);
       document.body.dataset.state = "failed";
@@ -136,7 +141,7 @@
     const script = document.createElement("script");
     script.textContent = parsed.querySelector("body > script")?.textContent ?? "";
     at("report").append(script);
-    at("start").hidden = true;
+    at("start")?.remove();
     at("tools").hidden = at("save").hidden = false;
   }
 

@@ -36,6 +36,7 @@ export async function startWorker(path) {
     vm.runInContext("onmessage", context)({ data });
   });
   await vm.runInContext("onmessage", context)({ data: { module: part(page, "module") } });
+  await vm.runInContext("ready", context);
   return {
     page,
     module: part(page, "module"),

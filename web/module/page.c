@@ -1,0 +1,60 @@
+/* The page of `gufo report`, from the same C. */
+#include "module.h"
+
+#include "gufo/report.h"
+
+#include <stdlib.h>
+
+static gufo_report_finding shown_finding(const gufo_finding *finding)
+{
+    return (gufo_report_finding){.rule = finding->rule,
+                                 .severity = finding->rule->severity,
+                                 .offset = finding->offset,
+                                 .subject = finding->subject,
+                                 .message = gufo_str_of(finding->message),
+                                 .hint = gufo_str_of(finding->hint)};
+}
+
+/* The worst first; the caller frees the list. */
+static gufo_report_finding *sorted_findings(const findings *f)
+{
+    uint64_t all = findings_count(f), count = 0;
+    gufo_report_finding *list = calloc((size_t)all + 1, sizeof *list);
+
+    if (list == NULL)
+        return NULL;
+    for (int severity = GUFO_ERROR; severity >= GUFO_INFO; severity--)
+        for (uint64_t i = 0; i < all; i++)
+            if ((int)findings_at(f, i)->rule->severity == severity)
+                list[count++] = shown_finding(findings_at(f, i));
+    return list;
+}
+
+static gufo_status write_content(const viewer_model *m, const gufo_report_finding *list, FILE *out,
+                                 gufo_error *error)
+{
+    const gufo_report_model model = {.model = m->model,
+                                     .name = gufo_str_of(m->files[0].name),
+                                     .is_checked = findings_are_complete(m->findings),
+                                     .findings = list,
+                                     .finding_count = (size_t)findings_count(m->findings)};
+    const gufo_report_content content = {.models = &model, .model_count = 1};
+    gufo_text page = {0};
+    gufo_status status = gufo_report_write(&content, &page, error);
+
+    if (status == GUFO_OK)
+        (void)fwrite(page.data, 1, page.len, out);
+    gufo_text_free(&page);
+    return status;
+}
+
+gufo_status page_write(const viewer_model *m, FILE *out, gufo_error *error)
+{
+    gufo_report_finding *list = sorted_findings(m->findings);
+    gufo_status status = list != NULL
+                             ? write_content(m, list, out, error)
+                             : viewer_refuse(error, GUFO_E_MEMORY, "no memory for findings");
+
+    free(list);
+    return status;
+}
