@@ -8,6 +8,8 @@ set(CMAKE_AR llvm-ar CACHE FILEPATH "")
 set(CMAKE_RANLIB llvm-ranlib CACHE FILEPATH "")
 # Debian's clang looks into /usr/include for every machine, and would find what wasi-libc does not have.
 set(CMAKE_C_FLAGS_INIT "-nostdlibinc -isystem /usr/include/wasm32-wasi -Wno-unused-command-line-argument")
+# Small rather than fast.
+set(CMAKE_C_FLAGS_RELEASE "-Oz -DNDEBUG" CACHE STRING "")
 # A program that the page calls, without main.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-mexec-model=reactor")
 set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)

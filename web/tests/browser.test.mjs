@@ -1,6 +1,6 @@
 // The page in browsers, from a file:// address: `node --test`, with the variables of module.test.mjs and
-//   GUFO_NODE   folder with node_modules that has puppeteer-core and axe-core; without them tests are skipped
-//   GUFO_SHOTS  folder for pictures of the page; none are taken without
+//   GUFO_NODE_MODULES  folder with puppeteer-core and axe-core; without them tests are skipped
+//   GUFO_SHOTS         folder for pictures of the page; none are taken without
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
@@ -12,12 +12,12 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { HOSTILE, writeHostile, writeLarge } from "./files.mjs";
 
-const { GUFO, GUFO_NODE, GUFO_PAGES, GUFO_SHOTS } = process.env;
+const { GUFO, GUFO_NODE_MODULES, GUFO_PAGES, GUFO_SHOTS } = process.env;
 const BROWSERS = { chromium: ["/usr/bin/chromium"], firefox: ["/usr/bin/firefox-esr", "/usr/bin/firefox"] };
 
 let puppeteer, axe;
 try {
-  const require = createRequire(path.join(GUFO_NODE ?? "/nowhere", "package.json"));
+  const require = createRequire(path.join(GUFO_NODE_MODULES ?? "/nowhere", "package.json"));
   puppeteer = require("puppeteer-core");
   axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 } catch { /* the tests say so */ }
@@ -68,7 +68,7 @@ async function picture(page, name) {
 
 for (const [name, places] of Object.entries(BROWSERS)) {
   const executablePath = places.find((place) => fs.existsSync(place));
-  const skip = !puppeteer ? "puppeteer-core or axe-core is missing (npm install puppeteer-core axe-core; GUFO_NODE)"
+  const skip = !puppeteer ? "puppeteer-core or axe-core is missing (npm install puppeteer-core axe-core; GUFO_NODE_MODULES)"
     : executablePath === undefined ? `${name} is not installed` : false;
 
   test(name, { skip, timeout: 240000 }, async (t) => {
