@@ -22,7 +22,8 @@ elseif(GUFO_SYSTEM STREQUAL none)
     endif()
     list(FILTER library_sources EXCLUDE REGEX "/base/processors\\.c$|/base/files/[a-z_]+\\.c$|/format/file/open_system\\.c$")
     list(FILTER library_sources EXCLUDE REGEX "/src/(produce|quant|edit)/")
-    file(GLOB read_only_sources CONFIGURE_DEPENDS src/base/files/source.c src/base/files/source_none.c
+    file(GLOB read_only_sources CONFIGURE_DEPENDS src/base/files/source.c src/base/files/source_note.c
+        src/base/files/source_none.c
         src/quant/stats/*.c src/edit/compare/*.c)
     list(APPEND library_sources ${read_only_sources})
 else()

@@ -9,13 +9,6 @@
 
 enum { FIRST_READ = 64 * 1024, DRAIN_READ = 64 * 1024 };
 
-gufo_status source_note(const source *s, uint64_t done, gufo_error *error)
-{
-    if (s->progress == NULL || s->progress(s->progress_context, done, 0))
-        return GUFO_OK;
-    return refuse(error, GUFO_E_STOPPED, "stopped");
-}
-
 /* A caller's reader need not say why it failed. */
 static gufo_status read_user(const source *s, uint64_t offset, void *buffer, size_t size,
                              gufo_error *error)
