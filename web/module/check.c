@@ -4,107 +4,53 @@
  * of tokenizer.json, which need libraries of others. */
 #include "module.h"
 
-#include "gufo/findings.h"
-
 #include <stdlib.h>
-#include <string.h>
-
-typedef struct kept_finding {
-    gufo_finding finding; /* with texts of its own */
-} kept_finding;
 
 struct findings {
-    kept_finding *list;
-    uint64_t count, room;
-    uint64_t listed[VIEWER_FINDINGS]; /* of the format, by rule */
-    uint64_t counts[GUFO_ERROR + 1];
-    bool complete, failed;
+    gufo_finding_list *list;
+    uint64_t counts[GUFO_ERROR + 1]; /* of all, also those that are not kept */
+    bool complete;
 };
 
 /* ---- keeping -------------------------------------------------------------------------------- */
 
-static gufo_str copy_str(gufo_str text)
+findings *findings_new(gufo_error *error)
 {
-    char *copy = malloc(text.len + 1);
+    findings *f = calloc(1, sizeof(findings));
 
-    if (copy == NULL)
-        return (gufo_str){NULL, 0};
-    if (text.len > 0)
-        memcpy(copy, text.data, text.len);
-    copy[text.len] = '\0';
-    return (gufo_str){copy, text.len};
-}
-
-static void keep(findings *f, const gufo_finding *finding)
-{
-    gufo_finding *kept;
-
-    if (f->count == f->room) {
-        uint64_t room = 2 * f->room + 16;
-        kept_finding *longer = realloc(f->list, (size_t)room * sizeof *longer);
-
-        f->failed = f->failed || longer == NULL;
-        if (longer == NULL)
-            return;
-        f->list = longer;
-        f->room = room;
+    if (f == NULL)
+        (void)viewer_refuse(error, GUFO_E_MEMORY, "no memory for findings");
+    else if ((f->list = gufo_finding_list_new(NULL, error)) == NULL) {
+        free(f);
+        f = NULL;
     }
-    kept = &f->list[f->count++].finding;
-    *kept = *finding;
-    kept->subject = copy_str(finding->subject);
-    kept->message = copy_str(gufo_str_of(finding->message)).data;
-    if (finding->hint != NULL)
-        kept->hint = copy_str(gufo_str_of(finding->hint)).data;
-    kept->fix.key = copy_str(finding->fix.key);
-    if (finding->fix.value.type == GUFO_VALUE_STRING)
-        kept->fix.value.as.str = copy_str(finding->fix.value.as.str);
-    f->failed = f->failed || kept->message == NULL || kept->subject.data == NULL;
-}
-
-/* Checks of what a file means count by themselves. */
-void findings_add(void *context, const gufo_finding *finding)
-{
-    findings *f = context;
-    uint64_t *listed = &f->listed[finding->rule - gufo_rule_at(0)];
-
-    f->counts[finding->rule->severity]++;
-    if (finding->rule->id[0] != 'G' || (*listed)++ < GUFO_FINDINGS_OF_A_RULE)
-        keep(f, finding);
-}
-
-static void add_rest(findings *f)
-{
-    char message[GUFO_FINDINGS_REST_SIZE];
-
-    for (size_t i = 0; i < VIEWER_FINDINGS; i++)
-        if (gufo_findings_rest(f->listed[i], message))
-            keep(f, &(gufo_finding){.rule = gufo_rule_at(i),
-                                    .offset = GUFO_NO_OFFSET,
-                                    .subject = {"", 0},
-                                    .message = message});
-}
-
-findings *findings_new(void)
-{
-    return calloc(1, sizeof(findings));
+    return f;
 }
 
 void findings_free(findings *f)
 {
     if (f == NULL)
         return;
-    for (uint64_t i = 0; i < f->count; i++) {
-        gufo_finding *kept = &f->list[i].finding;
-
-        free((char *)kept->subject.data);
-        free((char *)kept->message);
-        free((char *)kept->hint);
-        free((char *)kept->fix.key.data);
-        if (kept->fix.value.type == GUFO_VALUE_STRING)
-            free((char *)kept->fix.value.as.str.data);
-    }
-    free(f->list);
+    gufo_finding_list_free(f->list);
     free(f);
+}
+
+void findings_add(void *context, const gufo_finding *finding)
+{
+    findings *f = context;
+
+    f->counts[finding->rule->severity]++;
+    gufo_finding_list_add(f->list, finding);
+}
+
+const gufo_finding_list *findings_list(const findings *f)
+{
+    return f->list;
+}
+
+bool findings_are_complete(const findings *f)
+{
+    return f->complete;
 }
 
 /* ---- checking ------------------------------------------------------------------------------- */
@@ -142,25 +88,7 @@ gufo_status findings_check(viewer_model *m, gufo_error *error)
     status = gufo_model_check(m->model, findings_add, m->findings, error);
     if (status == GUFO_OK && is_whole(m->model))
         status = gufo_model_check_content(m->model, &options, findings_add, m->findings, error);
-    add_rest(m->findings);
-    if (status == GUFO_OK && m->findings->failed)
-        status = viewer_refuse(error, GUFO_E_MEMORY, "no memory for findings");
-    return status;
-}
-
-bool findings_are_complete(const findings *f)
-{
-    return f->complete;
-}
-
-uint64_t findings_count(const findings *f)
-{
-    return f->count;
-}
-
-const gufo_finding *findings_at(const findings *f, uint64_t index)
-{
-    return index < f->count ? &f->list[index].finding : NULL;
+    return status == GUFO_OK ? gufo_finding_list_sort(m->findings->list, error) : status;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -215,14 +143,15 @@ gufo_status findings_write(viewer_model *m, json_writer *j, gufo_error *error)
 {
     const findings *f = m->findings;
     gufo_status status = findings_check(m, error);
+    gufo_finding finding;
 
     if (status != GUFO_OK)
         return status;
     json_begin_object(j, NULL);
     json_write_text(j, "path", m->files[0].name);
     json_begin_array(j, "findings");
-    for (uint64_t i = 0; i < f->count; i++)
-        write_finding(j, &f->list[i].finding);
+    for (uint64_t i = 0; gufo_finding_list_at(f->list, i, &finding); i++)
+        write_finding(j, &finding);
     json_end_array(j);
     json_write_bool(j, "valid", f->counts[GUFO_ERROR] == 0);
     json_write_u64(j, "errors", f->counts[GUFO_ERROR]);

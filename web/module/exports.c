@@ -172,9 +172,9 @@ int viewer_open(uint32_t place, uint32_t flags)
 
     if (m == NULL || m->file_count == 0 || m->model != NULL)
         return end(viewer_refuse(&error, GUFO_E_ARGUMENT, "no file was added"), &error);
-    m->findings = findings_new();
+    m->findings = findings_new(&error);
     if (m->findings == NULL)
-        return end(viewer_refuse(&error, GUFO_E_MEMORY, "no memory"), &error);
+        return end(error.code, &error);
     if (open_model(m, flags | (m->file_count == 1 ? GUFO_OPEN_INCOMPLETE : 0), &error) != GUFO_OK)
         return end(error.code, &error);
     json_begin_object(&j, NULL);

@@ -11,6 +11,7 @@
 
 #include "cli/core/values/json.h"
 #include "gufo/check.h"
+#include "gufo/findings.h"
 #include "gufo/format.h"
 
 /* Bytes [offset, offset + size) of file `number` into `buffer`; false: they could not be read.  Offsets are doubles,
@@ -20,7 +21,6 @@ bool host_read(uint32_t number, double offset, void *buffer, size_t size);
 enum {
     VIEWER_MODELS = 2,
     VIEWER_FILES = 1024, /* of a set */
-    VIEWER_FINDINGS = 256,
 };
 
 typedef struct viewer_file {
@@ -56,7 +56,7 @@ void error_write(json_writer *j, const gufo_error *error);
 
 /* What checks have found, which begins while a model is opened. */
 typedef struct findings findings;
-findings *findings_new(void);
+findings *findings_new(gufo_error *error);
 void findings_free(findings *f);
 gufo_finding_fn findings_add; /* the context is a findings */
 /* Checks what opening does not, the first time; then writes {"path","findings","valid","errors","warnings"}. */
@@ -67,9 +67,7 @@ gufo_status page_write(const viewer_model *m, FILE *out, gufo_error *error);
 bool findings_are_complete(const findings *f);
 /* Does the checks that were not done yet. */
 gufo_status findings_check(viewer_model *m, gufo_error *error);
-/* Their number; finding `index` (NULL past the last), which lives as long as the findings. */
-const gufo_finding *findings_at(const findings *f, uint64_t index);
-uint64_t findings_count(const findings *f);
+const gufo_finding_list *findings_list(const findings *f);
 
 /* Tokens whose text contains `filter`, `count` of them from the one that is the `first`th. */
 gufo_status vocabulary_write(const gufo_model *model, gufo_str filter, uint64_t first,

@@ -15,29 +15,26 @@ static gufo_report_finding shown_finding(const gufo_finding *finding)
                                  .hint = gufo_str_of(finding->hint)};
 }
 
-/* The worst first; the caller frees the list. */
-static gufo_report_finding *sorted_findings(const findings *f)
+/* The caller frees the list. */
+static gufo_report_finding *shown_findings(const gufo_finding_list *found)
 {
-    uint64_t all = findings_count(f), count = 0;
-    gufo_report_finding *list = calloc((size_t)all + 1, sizeof *list);
+    gufo_report_finding *list = calloc((size_t)gufo_finding_list_count(found) + 1, sizeof *list);
+    gufo_finding finding;
 
-    if (list == NULL)
-        return NULL;
-    for (int severity = GUFO_ERROR; severity >= GUFO_INFO; severity--)
-        for (uint64_t i = 0; i < all; i++)
-            if ((int)findings_at(f, i)->rule->severity == severity)
-                list[count++] = shown_finding(findings_at(f, i));
+    for (uint64_t i = 0; list != NULL && gufo_finding_list_at(found, i, &finding); i++)
+        list[i] = shown_finding(&finding);
     return list;
 }
 
 static gufo_status write_content(const viewer_model *m, const gufo_report_finding *list, FILE *out,
                                  gufo_error *error)
 {
-    const gufo_report_model model = {.model = m->model,
-                                     .name = gufo_str_of(m->files[0].name),
-                                     .is_checked = findings_are_complete(m->findings),
-                                     .findings = list,
-                                     .finding_count = (size_t)findings_count(m->findings)};
+    const gufo_report_model model = {
+        .model = m->model,
+        .name = gufo_str_of(m->files[0].name),
+        .is_checked = findings_are_complete(m->findings),
+        .findings = list,
+        .finding_count = (size_t)gufo_finding_list_count(findings_list(m->findings))};
     const gufo_report_content content = {.models = &model, .model_count = 1};
     gufo_text page = {0};
     gufo_status status = gufo_report_write(&content, &page, error);
@@ -50,7 +47,7 @@ static gufo_status write_content(const viewer_model *m, const gufo_report_findin
 
 gufo_status page_write(const viewer_model *m, FILE *out, gufo_error *error)
 {
-    gufo_report_finding *list = sorted_findings(m->findings);
+    gufo_report_finding *list = shown_findings(findings_list(m->findings));
     gufo_status status = list != NULL
                              ? write_content(m, list, out, error)
                              : viewer_refuse(error, GUFO_E_MEMORY, "no memory for findings");

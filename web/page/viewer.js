@@ -115,7 +115,7 @@
       prepareTools();
       page = await askText("page", { place: 0 });
       if (mine !== generation) return;
-      showReport();
+      showReport(false);
       document.body.dataset.openedMs = Math.round(performance.now() - begun);
       say(`${label}: open after ${document.body.dataset.openedMs} ms; ${bytesText(document.body.dataset.readBytes)} of it read`);
       document.title = shown(`${label} · gufo viewer`);
@@ -123,7 +123,7 @@
       await askText("check", { place: 0 }); // it looks into the data of every tensor
       page = await askText("page", { place: 0 });
       if (mine !== generation) return;
-      showReport();
+      showReport(true);
       document.body.dataset.state = "checked";
     } catch (failure) {
       say(failure.message, true);
@@ -131,18 +131,22 @@
     }
   }
 
-  // The report without its frame: its own script runs on it, which the policy knows by its hash.
-  function showReport() {
+  // The report without its frame.  Its own script, which the policy knows by its hash, runs on it once, as a module:
+  // the names in it are its own.
+  function showReport(isWhole) {
     const parsed = new DOMParser().parseFromString(page, "text/html");
     const parts = [parsed.querySelector("body > svg.defs"), parsed.querySelector("body > header"),
       ...(parsed.querySelector("main")?.children ?? [])].filter((part) => part !== null);
     for (const part of parts) for (const script of part.querySelectorAll("script")) script.remove();
     at("report").replaceChildren(...parts.map((part) => document.importNode(part, true)));
-    const script = document.createElement("script");
-    script.textContent = parsed.querySelector("body > script")?.textContent ?? "";
-    at("report").append(script);
     at("start")?.remove();
     at("tools").hidden = at("save").hidden = false;
+    for (const section of document.querySelectorAll("#tools > section:not([hidden])"))
+      at("report").querySelector("nav")?.append(node("a", section.dataset.nav, { href: "#" + section.getAttribute("aria-labelledby") }));
+    if (!isWhole) return;
+    const script = node("script", null, { type: "module" });
+    script.textContent = parsed.querySelector("body > script")?.textContent ?? "";
+    at("report").append(script);
   }
 
   function choose(files) {

@@ -94,6 +94,10 @@ async function browserTests(t, browser, name) {
   await t.test("looks closer", async () => {
     const { page, requests, complaints } = await visit(browser, "viewer.html");
     await open(page, "sample.gguf");
+    await open(page, "large.gguf");
+    await open(page, "sample.gguf"); // one after the other
+    assert.ok(await page.$$eval("#report th button", (all) => all.length) > 0, "the script of the report has run");
+    assert.equal(await page.$$eval("th button button, nav + nav", (all) => all.length), 0);
     await page.$eval("#tensor", (input) => { input.value = "output.weight"; });
     await submit(page, "#numbers-form");
     await page.waitForSelector("#numbers-result svg");

@@ -136,7 +136,8 @@ const comparable = (json) => {
     if (finding.fix) delete finding.fix.command;
     if (finding.fix?.action === "migrate") delete finding.fix;
   }
-  return value.findings;
+  const order = ["error", "warning", "info"]; // the page has the worst first
+  return value.findings.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
 };
 
 test("it finds what gufo validate --json finds", () => {
