@@ -122,9 +122,9 @@ def experts(layers, width=2048, count=128):
 HOSTILE = "</td><script>alert(1)</script>"
 KINDS = {
     "dense": lambda path: write(path, keys_of("qwen3", 36) + vocabulary(2000), dense(36)),
-    "deep": lambda path: write(path, keys_of("llama", 128), dense(128, 2048)),
-    "many": lambda path: write(path, keys_of("llama", 111), dense(111, 1024)[:1220]),
-    "thousand": lambda path: write(path, keys_of("llama", 91), dense(91, 1024)[:1000]),
+    "deep": lambda path: write(path, keys_of("qwen3", 128, 2048), dense(128, 2048)),
+    "many": lambda path: write(path, keys_of("qwen3", 111, 1024), dense(111, 1024)[:1220]),
+    "thousand": lambda path: write(path, keys_of("qwen3", 91, 1024), dense(91, 1024)[:1000]),
     "experts": lambda path: write(path, keys_of("qwen3moe", 48, 2048, **{
         "qwen3moe.expert_count": 128, "qwen3moe.expert_used_count": 8}), experts(48)),
     "mixed": lambda path: write(path, keys_of("jamba", 8, 1024), [

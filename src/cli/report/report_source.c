@@ -70,7 +70,21 @@ static void keep_finding(void *context, const validate_row *row)
     finding->command = copy_text(&room, texts[3]);
 }
 
-/* The worst first, in the order in which they were found: there are few of each rule. */
+/* Moves the findings of the rule of finding `first`, with its severity, behind those that are sorted. */
+static void move_rule(report_source *s, size_t first, gufo_report_finding *sorted, size_t *count)
+{
+    const gufo_rule *rule = s->findings[first].rule;
+    const gufo_severity severity = s->findings[first].severity;
+
+    for (size_t i = first; i < s->count; i++)
+        if (s->findings[i].rule == rule && s->findings[i].severity == severity) {
+            sorted[(*count)++] = s->findings[i];
+            s->findings[i].rule = NULL;
+        }
+}
+
+/* The worst first, those of a rule beside each other, else in the order in which they were found: there are few of
+ * each rule. */
 static bool sort_findings(report_source *s)
 {
     gufo_report_finding *sorted = calloc(s->count + 1, sizeof *sorted);
@@ -80,8 +94,8 @@ static bool sort_findings(report_source *s)
         return false;
     for (int severity = GUFO_ERROR; severity >= GUFO_INFO; severity--)
         for (size_t i = 0; i < s->count; i++)
-            if ((int)s->findings[i].severity == severity)
-                sorted[count++] = s->findings[i];
+            if (s->findings[i].rule != NULL && (int)s->findings[i].severity == severity)
+                move_rule(s, i, sorted, &count);
     free(s->findings);
     s->findings = sorted;
     return true;

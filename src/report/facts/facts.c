@@ -15,7 +15,7 @@ const char *role_class_name(role_class kind)
         [ROLE_FEED_FORWARD] = "feed-forward", [ROLE_ATTENTION] = "attention",
         [ROLE_EMBEDDING] = "embedding",       [ROLE_OUTPUT] = "output",
         [ROLE_EXPERTS] = "experts",           [ROLE_RECURRENT] = "recurrent",
-        [ROLE_OTHER] = "norms and others"};
+        [ROLE_OTHER] = "other tensors"};
 
     return names[kind];
 }
@@ -98,6 +98,22 @@ bool facts_number(const model_facts *facts, const char *key, uint64_t *out)
     return facts->model != NULL && gufo_model_key_u64(facts->model, key, out, NULL) == GUFO_OK;
 }
 
+/* Of tensors with a slice for each expert a token uses a few. */
+static void find_active(model_facts *f)
+{
+    uint64_t experts, used;
+    gufo_tensor tensor;
+
+    if (!facts_number(f, "{arch}.expert_count", &experts) ||
+        !facts_number(f, "{arch}.expert_used_count", &used) || used >= experts)
+        return;
+    for (uint64_t i = 0; gufo_model_tensor_at(f->model, i, &tensor); i++) {
+        const bool is_shared = tensor.n_dims > 2 && tensor.dims[2] == experts;
+
+        f->active += (double)tensor.elements * (is_shared ? (double)used / (double)experts : 1);
+    }
+}
+
 static bool sum_up(model_facts *f)
 {
     bool whole = true;
@@ -129,6 +145,7 @@ bool facts_gather(model_facts *facts, const gufo_report_model *model,
     (void)gufo_model_key_str(model->model, "general.architecture", &facts->architecture, NULL);
     (void)facts_number(facts, "{arch}.block_count", &facts->layers_announced);
     facts->layers = gufo_layers_new(&options, NULL);
+    find_active(facts);
     return facts->layers != NULL && sum_up(facts);
 }
 

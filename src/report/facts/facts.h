@@ -38,8 +38,9 @@ typedef struct model_facts {
     uint64_t layers_announced;  /* 0: not known */
     tensor_sum sums[MOST_SUMS]; /* the most bytes first */
     size_t sum_count;
-    gufo_layers *layers;        /* all tensors by layer and role, with their index */
-    uint64_t bytes;             /* of all tensors; UINT64_MAX if that overflows */
+    gufo_layers *layers; /* all tensors by layer and role, with their index */
+    uint64_t bytes;      /* of all tensors; UINT64_MAX if that overflows */
+    double active;       /* weights that one token uses, where experts share the work; else 0 */
     uint64_t found[SEVERITIES]; /* findings by severity */
 } model_facts;
 

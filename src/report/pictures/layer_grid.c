@@ -76,11 +76,24 @@ static void put_axis(page *p, const panel_part *panel, double y)
                       as_grouped(panel->first + i).text);
 }
 
+/* The slices of the first tensor of a role. */
+static uint64_t experts_of(const model_facts *f, size_t role)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t layer = 0; layer < gufo_layers_count(f->layers); layer++)
+        if (facts_cell(f, layer, role, &tensor))
+            return tensor.n_dims > 2 ? tensor.dims[2] : 1;
+    return 1;
+}
+
 static void put_labels(page *p, const model_facts *f, const layer_rows *rows, unsigned height)
 {
     html(p, "<div class=\"labels\" style=\"--h:%upx\" aria-hidden=\"true\">", height + GAP);
     for (size_t i = 0; i < rows->count; i++) {
         html(p, "<span>");
+        if (experts_of(f, rows->roles[i]) > 1)
+            html(p, "%s × ", as_grouped(experts_of(f, rows->roles[i])).text);
         html_text(p, gufo_layers_role(f->layers, rows->roles[i]), HTML_LABEL);
         html(p, "</span>");
     }

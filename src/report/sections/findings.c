@@ -3,6 +3,8 @@
 
 #include "report/page/numbers.h"
 
+enum { OF_A_RULE = 3 }; /* that are shown without a click */
+
 static const struct {
     const char *classes, *sign, *word;
 } severities[SEVERITIES] = {
@@ -48,6 +50,46 @@ static void put_finding(page *p, const gufo_report_finding *f)
     html(p, "</li>\n");
 }
 
+/* How many findings from `begin` on are of its rule. */
+static size_t run_length(const report *r, size_t begin, size_t end)
+{
+    size_t len = 1;
+
+    while (begin + len < end &&
+           r->model->findings[begin + len].rule == r->model->findings[begin].rule)
+        len++;
+    return len;
+}
+
+/* Many of one rule say the same: what follows the first ones is behind a click. */
+static void put_run(const report *r, size_t begin, size_t len)
+{
+    const size_t open = len > OF_A_RULE + 1 ? OF_A_RULE : len;
+    const gufo_report_finding *first = &r->model->findings[begin];
+    page *p = r->page;
+
+    for (size_t i = 0; i < open; i++)
+        put_finding(p, &first[i]);
+    if (open == len)
+        return;
+    html(p, "<li><details><summary>%s of %s %s</summary><ol class=\"findings\">\n",
+         as_counted(len - open, "more finding", "more findings").text,
+         first->rule != NULL ? first->rule->id : "", first->rule != NULL ? first->rule->name : "");
+    for (size_t i = open; i < len; i++)
+        put_finding(p, &first[i]);
+    html(p, "</ol></details></li>\n");
+}
+
+static void put_list(const report *r, size_t begin, size_t end)
+{
+    html(r->page, "<ol class=\"findings\">\n");
+    for (size_t len; begin < end; begin += len) {
+        len = run_length(r, begin, end);
+        put_run(r, begin, len);
+    }
+    html(r->page, "</ol>");
+}
+
 void section_findings_count(const report *r)
 {
     const uint64_t *found = r->facts->found;
@@ -69,8 +111,5 @@ void section_findings(const report *r)
         section_hint(r, GUFO_REPORT_FINDINGS, "To check it");
         return;
     }
-    html(p, "<ol class=\"findings\">\n");
-    for (size_t i = 0; i < r->model->finding_count; i++)
-        put_finding(p, &r->model->findings[i]);
-    html(p, "</ol>");
+    put_list(r, 0, r->model->finding_count);
 }

@@ -224,13 +224,37 @@ static void put_others(page *p, const type_map *m)
     html(p, count > 0 ? ". " : "");
 }
 
+static bool is_drawn(const type_map *m, size_t role)
+{
+    for (size_t row = 0; row < m->rows.count; row++)
+        if (m->rows.roles[row] == role)
+            return true;
+    return false;
+}
+
+/* "Not drawn: attn_norm, ffn_norm and 2 others." */
+static void put_skipped(page *p, const type_map *m)
+{
+    size_t named = 0;
+
+    for (size_t role = 0; role < gufo_layers_role_count(m->facts->layers); role++) {
+        if (is_drawn(m, role))
+            continue;
+        if (named++ < NAMED) {
+            html(p, named == 1 ? "Not drawn: " : ", ");
+            html_text(p, gufo_layers_role(m->facts->layers, role), HTML_LABEL);
+        }
+    }
+    if (named > NAMED)
+        html(p, " and %s", as_counted(named - NAMED, "other", "others").text);
+    html(p, named > 0 ? "." : "");
+}
+
 static void put_notes(page *p, const type_map *m)
 {
     html(p, "<p class=\"note\">");
     put_others(p, m);
-    if (m->rows.skipped > 0)
-        html(p, "Not drawn: %s, norms and biases above all.",
-             as_counted(m->rows.skipped, "role", "roles").text);
+    put_skipped(p, m);
     if (gufo_layers_left_out(m->facts->layers) > 0)
         html(p, " %s of further layers and roles are left out.",
              as_counted(gufo_layers_left_out(m->facts->layers), "tensor", "tensors").text);

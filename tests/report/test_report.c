@@ -1,0 +1,126 @@
+/* The page as a whole: memory, arguments, order of sections, several models. */
+#include "../support/allocator.h"
+#include "../support/builder.h"
+#include "../support/check.h"
+
+#include "gufo/report.h"
+
+/* A small model of two layers, with a gap in its data. */
+static builder make_file(void)
+{
+    static const char *const names[] = {"token_embd.weight", "blk.0.attn_q.weight",
+                                        "blk.1.attn_q.weight", "blk.0.ffn_<b>.weight"};
+    builder b = builder_new((encoding){3, false});
+
+    builder_header(&b, COUNT_OF(names), 1);
+    builder_kv_str(&b, "general.architecture", "llama");
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        builder_tensor(&b, names[i], GUFO_TYPE_F32, 2, (uint64_t[]){8, 4}, 128 * i);
+    builder_pad(&b, 32);
+    builder_zeros(&b, 128 * COUNT_OF(names));
+    return b;
+}
+
+static gufo_status write_page(const gufo_report_model *models, size_t count,
+                              const gufo_allocator *allocator, gufo_text *out, gufo_error *error)
+{
+    const gufo_report_content content = {
+        .models = models, .model_count = count, .allocator = allocator};
+
+    return gufo_report_write(&content, out, error);
+}
+
+static const char *find(const gufo_text *page, const char *part)
+{
+    return memmem(page->data, page->len, part, strlen(part));
+}
+
+static void test_order(void **state)
+{
+    static const char *const sections[] = {"bytes",    "types",    "bits",   "file",
+                                           "findings", "metadata", "tensors"};
+    builder b = make_file();
+    gufo_error error;
+    gufo_model *model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+    const gufo_report_model shown[] = {{.model = model, .name = gufo_str_of("a.gguf")},
+                                       {.name = gufo_str_of("<broken>.gguf")}};
+    const char *last = NULL;
+    gufo_text out = {0}, both = {0};
+    char id[40];
+
+    (void)state;
+    assert_non_null(model);
+    check_ok(write_page(shown, 1, NULL, &out, &error), &error, "one");
+    for (size_t i = 0; i < COUNT_OF(sections); i++) {
+        (void)snprintf(id, sizeof id, "<h2 id=\"%s\"", sections[i]);
+        check(find(&out, id) > last, "%s", sections[i]);
+        last = find(&out, id);
+    }
+    check(find(&out, "ffn_&lt;b&gt;") != NULL && find(&out, "ffn_<b>") == NULL, "escaped");
+    check_ok(write_page(shown, 2, NULL, &both, &error), &error, "two");
+    for (size_t i = 0; i < COUNT_OF(sections); i++) {
+        (void)snprintf(id, sizeof id, "<h3 id=\"m1-%s\"", sections[i]);
+        check(find(&both, id) != NULL, "%s", id);
+    }
+    check(find(&both, "<h3 id=\"m2-findings\"") != NULL, "the other one");
+    check(find(&both, "<h3 id=\"m2-bytes\"") == NULL, "has nothing else");
+    check(find(&both, "<h1>2 models</h1>") != NULL, "title");
+    gufo_text_free(&out);
+    gufo_text_free(&both);
+    gufo_model_free(model);
+    builder_free(&b);
+}
+
+/* Whichever request fails, the text that was there before stays, and nothing leaks. */
+static void test_memory(void **state)
+{
+    builder b = make_file();
+    gufo_error error;
+    gufo_model *model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+    const gufo_report_model shown[] = {{.model = model, .name = gufo_str_of("a.gguf")},
+                                       {.model = model, .name = gufo_str_of("b.gguf")}};
+    counter c;
+    gufo_allocator allocator;
+    gufo_status status = GUFO_E_MEMORY;
+
+    (void)state;
+    assert_non_null(model);
+    counter_init(&c);
+    allocator = counter_allocator(&c);
+    for (size_t step = 1; status == GUFO_E_MEMORY && step < 1000; step++) {
+        gufo_text out = {.allocator = &allocator};
+
+        c.calls = 0;
+        c.fail_at = step;
+        status = write_page(shown, 2, &allocator, &out, &error);
+        check(status == GUFO_OK || status == GUFO_E_MEMORY, "step %zu", step);
+        if (status != GUFO_OK)
+            check_u64(out.len, 0, "step %zu", step);
+        gufo_text_free(&out);
+        check_u64(c.in_use, 0, "step %zu", step);
+    }
+    check(status == GUFO_OK, "it ends");
+    gufo_model_free(model);
+    builder_free(&b);
+}
+
+static void test_arguments(void **state)
+{
+    const gufo_report_content later = {.reserved = {0, 1}}, nothing = {.model_count = 0};
+    gufo_text out = {0};
+    gufo_error error;
+
+    (void)state;
+    check_status(gufo_report_write(&later, &out, &error), GUFO_E_ARGUMENT, &error, "reserved");
+    check_ok(gufo_report_write(&nothing, &out, &error), &error, "no models");
+    check(find(&out, "<h1>0 models</h1>") != NULL, "no models");
+    gufo_text_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_memory),
+                                       cmocka_unit_test(test_arguments)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
