@@ -140,7 +140,7 @@ static void put_title(const report *r, const gufo_str title)
 {
     if (r->content->title.len > 0)
         html_text(r->page, r->content->title, HTML_NAME);
-    else if (r->content->model_count > 1)
+    else if (r->content->model_count != 1)
         html(r->page, "%zu models", r->content->model_count);
     else
         html_text(r->page, title, HTML_NAME);

@@ -59,7 +59,7 @@ static void test_units(void **state)
         {1024, "1.02 K", "1.02 KB", "1.0 KiB"},
         {999600, "1.00 M", "1.00 MB", "976.2 KiB"},
         {8030261312, "8.03 B", "8.03 GB", "7.5 GiB"},
-        {UINT64_MAX, "18.4 Q", "18.4 EB", "16.0 EiB"},
+        {UINT64_MAX, "18447 Q", "18.4 EB", "16.0 EiB"},
     };
     char text[GUFO_NUMBER_SIZE];
 

@@ -38,7 +38,7 @@ page() {
     sample truncated
     page truncated.gguf
     has '✕ 1 error'
-    has 'The file ends inside blk.15.ffn_gate.weight: 176 of 399 tensors are complete, 2.2 GiB are missing'
+    has 'The file ends inside blk.15.ffn_gate.weight: 176 of 399 tensors are complete, 2.2 GiB missing'
     has 'the file ends at byte 2,000,000,000'
     has 'G309 data-truncated'
 
@@ -133,7 +133,7 @@ page() {
     sample one
     echo mine >out.html
     run -2 --separate-stderr gufo report one.gguf -o out.html
-    same_error 'gufo: out.html: exists already (--force replaces it)'
+    same_error 'gufo: out.html: target exists already (--force replaces it)'
     [ "$(cat out.html)" = mine ]
     run -2 --separate-stderr gufo report one.gguf -o one.gguf --force
     gufo validate -q one.gguf || [ $? -eq 1 ]

@@ -57,7 +57,9 @@ static bool add_head(segment_list *l, const gufo_model *file)
         l->head_end = at;
         return whole && add(l, (segment){.kind = SEGMENT_UNREAD, .begin = at, .end = facts.size});
     }
-    l->head_end = larger(facts.data_offset, facts.infos_end);
+    /* Without tensors nothing has to be aligned. */
+    l->head_end =
+        facts.claimed_tensors > 0 ? larger(facts.data_offset, facts.infos_end) : facts.infos_end;
     return whole &&
            add(l, (segment){.kind = SEGMENT_INFOS,
                             .begin = at,
@@ -65,7 +67,7 @@ static bool add_head(segment_list *l, const gufo_model *file)
                             .count = gufo_model_tensor_count(file)}) &&
            add(l, (segment){.kind = SEGMENT_PADDING,
                             .begin = facts.infos_end,
-                            .end = smaller(facts.data_offset, facts.size)});
+                            .end = smaller(l->head_end, facts.size)});
 }
 
 /* ---- the data ------------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ static void put_tensors(page *p, const segment_list *l)
          as_counted(l->announced, "tensor is complete", "tensors are complete").text);
 }
 
-/* "219 of 399 tensors are complete, 1.8 GiB are missing." */
+/* "219 of 399 tensors are complete, 1.8 GiB missing." */
 static void put_truncated(page *p, const segment_list *l)
 {
     if (l->size <= l->head_end)
@@ -29,7 +29,7 @@ static void put_truncated(page *p, const segment_list *l)
         html(p, ": ");
     }
     put_tensors(p, l);
-    html(p, ", %s are missing", as_memory(l->end - l->size).text);
+    html(p, ", %s missing", as_memory(l->end - l->size).text);
 }
 
 static void put_spaces(page *p, const segment_list *l)
