@@ -341,20 +341,36 @@ static gufo_status set_metadata(const gufo_quantizer *q, size_t target, size_t i
 
 /* ---- the document --------------------------------------------------------------------------- */
 
+/* The first tensor of an output, or behind those of outputs before it: they are in the order of outputs. */
+static uint64_t first_tensor(const gufo_quantizer *q, size_t index)
+{
+    uint64_t low = 0, high = q->tensor_count;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (q->tensors[middle].output < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static gufo_status add_tensors(const gufo_quantizer *q, size_t target, size_t index,
                                gufo_error *error)
 {
     gufo_document *document = quant_document_of(q, target, index);
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
+    for (uint64_t i = first_tensor(q, index);
+         i < q->tensor_count && q->tensors[i].output == index && status == GUFO_OK; i++) {
         const quant_tensor *t = &q->tensors[i];
         const quant_result *r = quant_result_of(q, target, i);
         const gufo_tensor input = quant_source(q, t);
 
-        if (t->output == index)
-            status = document_lend_tensor(document, quant_name(q, t), quant_type_id(r),
-                                          input.n_dims, input.dims, r->size, error);
+        status = document_lend_tensor(document, quant_name(q, t), quant_type_id(r), input.n_dims,
+                                      input.dims, r->size, error);
     }
     return status;
 }
