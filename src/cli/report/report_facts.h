@@ -11,10 +11,12 @@
 #ifndef CLI_REPORT_REPORT_FACTS_H
 #define CLI_REPORT_REPORT_FACTS_H
 
-#include "cli/core/options/options.h"
+#include "cli/core/terminal/report.h"
 #include "gufo/compare.h"
 #include "gufo/estimate.h"
 #include "gufo/report.h"
+
+typedef struct shared_options shared_options; /* cli/core/options/options.h */
 
 /* Pieces of memory that are freed together. */
 typedef struct report_store {
