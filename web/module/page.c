@@ -1,12 +1,10 @@
 /* The page of `gufo report`, from the same C. */
 #include "module.h"
 
+#include "cli/core/terminal/text.h"
 #include "cli/report/report_facts.h"
-#include "gufo/summary.h"
 
 #include <stdlib.h>
-
-enum { MOST_TEMPLATES = 16 };
 
 /* The command reports that it has no memory; here the page lacks what it was for. */
 int report_memory(const char *path)
@@ -36,17 +34,15 @@ static gufo_report_finding *shown_findings(const gufo_finding_list *found)
     return list;
 }
 
-/* The texts of chat templates; nobody here judges or renders them. */
-static void add_templates(report_store *store, gufo_report_model *shown)
+/* The command that shows what the page does not read.  False without memory. */
+static bool name_command(const viewer_model *m, answer *command)
 {
-    gufo_report_template *list = report_store_room(store, MOST_TEMPLATES, sizeof *list);
-    uint64_t place = 0;
-
-    while (list != NULL && shown->template_count < MOST_TEMPLATES &&
-           gufo_model_next_chat_template(shown->model, &place, &list[shown->template_count].name,
-                                         &list[shown->template_count].source))
-        shown->template_count++;
-    shown->templates = list;
+    if (!answer_begin(command))
+        return false;
+    fputs("gufo report --stats", command->out);
+    shell_put_file(command->out, m->files[0].name);
+    fputs(" -o OUT.html", command->out);
+    return answer_end(command);
 }
 
 static gufo_status write_content(gufo_report_model *shown, FILE *out, gufo_error *error)
@@ -57,7 +53,6 @@ static gufo_status write_content(gufo_report_model *shown, FILE *out, gufo_error
     gufo_status status;
 
     (void)report_add_memory(&store, NULL, NULL, shown);
-    add_templates(&store, shown);
     status = gufo_report_write(&content, &page, error);
     if (status == GUFO_OK)
         (void)fwrite(page.data, 1, page.len, out);
@@ -75,10 +70,16 @@ gufo_status page_write(const viewer_model *m, FILE *out, gufo_error *error)
                                .is_checked = findings_are_complete(m->findings),
                                .findings = list,
                                .finding_count = (size_t)gufo_finding_list_count(found)};
-    gufo_status status = list != NULL
-                             ? write_content(&shown, out, error)
-                             : viewer_refuse(error, GUFO_E_MEMORY, "no memory for findings");
+    answer command;
+    bool named = name_command(m, &command);
+    gufo_status status = GUFO_OK;
 
+    shown.hints[GUFO_REPORT_STATS] = command.text;
+    if (list == NULL || !named)
+        status = viewer_refuse(error, GUFO_E_MEMORY, "no memory for the page");
+    else
+        status = write_content(&shown, out, error);
+    answer_free(&command);
     free(list);
     return status;
 }

@@ -223,7 +223,7 @@
 
   function showNumbers(stats, tensor) {
     const place = at("numbers-result"), share = (n) => `${grouped(n)} (${real(100 * n / Math.max(stats.elements, 1))} %)`;
-    const axis = node("p", null, { class: "axis-row" });
+    const figure = node("figure"), caption = node("figcaption"), axis = node("p", null, { class: "axis-row" });
     axis.append(node("span", real(stats.low)), node("span", real(stats.high)));
     const extent = stats.sampled
       ? `sampled: ${grouped(stats.rows)} of ${grouped(stats.all_rows)} rows, ${bytesText(stats.read_bytes)}`
@@ -231,14 +231,14 @@
     const details = node("details");
     details.append(node("summary", "Counts of the histogram"), scrolled(table("Histogram", ["from#", "numbers#"],
       stats.bins.map((count, i) => [real(stats.low + (stats.high - stats.low) * i / stats.bins.length), grouped(count)])), "Counts"));
-    place.replaceChildren(
-      node("p", `${shown(stats.name)}, ${tensor.type}, ${extent}. Logarithmic counts.`, { class: "note" }),
-      histogram(stats), axis,
+    caption.append(node("b", `${cut(shown(stats.name), 80)}: numbers from ${real(stats.minimum)} to ${real(stats.maximum)}, deviation ${real(stats.deviation)}.`),
+      node("span", ` ${tensor.type}, ${extent}. Bars are counts on a logarithmic scale.`));
+    figure.append(caption, histogram(stats), axis, details);
+    place.replaceChildren(figure,
       table("Statistics", ["what", "value#"], [
         ["least", real(stats.minimum)], ["greatest", real(stats.maximum)], ["mean", real(stats.mean)],
         ["deviation", real(stats.deviation)], ["zeros", share(stats.zeros)], ["outliers", grouped(stats.outliers)],
-        ["NaN or infinite", grouped(stats.nan + stats.infinite)], ["bad scales", grouped(stats.bad_scales)]]),
-      details);
+        ["NaN or infinite", grouped(stats.nan + stats.infinite)], ["bad scales", grouped(stats.bad_scales)]]));
   }
 
   // ---- vocabulary -------------------------------------------------------------------------------
@@ -331,7 +331,10 @@
   const sideText = (side) => (side === undefined ? "" : shown(side.value) + (side.count > 8 ? ` (${grouped(side.count)})` : ""));
 
   function showComparison(found, other) {
-    const rows = found.tensors.map((pair) => {
+    const shape = (side) => (side === undefined ? "" : `${side.type} ${side.dims.join(" × ")}`);
+    const isSame = (pair) => shape(pair.a) === shape(pair.b);
+    const pairs = [...found.tensors.filter((pair) => !isSame(pair)), ...found.tensors.filter(isSame)];
+    const rows = pairs.map((pair) => {
       const cell = node("span");
       if (pair.index !== undefined) {
         const button = node("button", "Compare", { type: "button" });
@@ -339,15 +342,13 @@
         button.onclick = () => compareNumbers(pair.index, cell);
         cell.append(button);
       }
-      const shape = (side) => (side === undefined ? "" : `${side.type} ${side.dims.join(" × ")}`);
-      const same = pair.a && pair.b && shape(pair.a) === shape(pair.b);
-      return [node("code", pair.name), shape(pair.a), same ? "the same" : shape(pair.b), cell];
+      return [node("code", pair.name), shape(pair.a), isSame(pair) ? "the same" : shape(pair.b), cell];
     });
     at("compare-result").replaceChildren(
       node("p", `${found.entries.length === 0 ? "No key differs" : grouped(found.entries.length) + " keys differ"}; ` +
-        `${grouped(rows.filter((row) => row[2] !== "the same").length)} of ${grouped(rows.length)} tensors have another type or shape.`),
-      scrolled(table("Keys that differ", ["key", name, other], found.entries.map((entry) =>
-        [node("code", entry.key), sideText(entry.a), sideText(entry.b)])), "Keys that differ"),
+        `${grouped(found.tensors.filter((pair) => !isSame(pair)).length)} of ${grouped(rows.length)} tensors have another type or shape.`),
+      ...(found.entries.length === 0 ? [] : [scrolled(table("Keys that differ", ["key", name, other], found.entries.map((entry) =>
+        [node("code", entry.key), sideText(entry.a), sideText(entry.b)])), "Keys that differ")]),
       scrolled(table("Tensors", ["tensor", name, other, "numbers"], rows.slice(0, 5000)), "Tensors of both models"));
   }
 

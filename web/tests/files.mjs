@@ -9,7 +9,8 @@ class Bytes {
   all() { return Buffer.concat(this.parts); }
 }
 
-const STRING = 8, UINT32 = 4, ARRAY = 9, INT32 = 5, FLOAT32 = 6, Q8_0 = 8, F32 = 0;
+const STRING = 8, UINT32 = 4, ARRAY = 9, INT32 = 5, FLOAT32 = 6, F32 = 0, Q4_K = 12, Q6_K = 14;
+const BLOCKS = { [F32]: [1, 4], [Q4_K]: [256, 144], [Q6_K]: [256, 210] }; // elements and bytes
 
 function header(entries, tensors) {
   const b = new Bytes();
@@ -29,21 +30,22 @@ function header(entries, tensors) {
     for (const dim of dims) b.u64(dim);
     b.u32(type).u64(offset);
     const elements = dims.reduce((a, n) => a * n, 1);
-    offset += Math.ceil((type === Q8_0 ? elements / 32 * 34 : 4 * elements) / 32) * 32;
+    offset += Math.ceil(elements / BLOCKS[type][0] * BLOCKS[type][1] / 32) * 32;
   }
   const infos = b.all();
   return { bytes: infos, size: Math.ceil(infos.length / 32) * 32 + offset };
 }
 
-// A model of `layers` layers of 256 MB, with a vocabulary of 100,000 tokens: a hole, but for its beginning.
-export function writeLarge(path, layers = 80) {
+// A model of 20 GB in the mixture Q4_K_M, with a vocabulary of 100,000 tokens: a hole, but for its beginning.
+export function writeLarge(path, layers = 140) {
   const tokens = Array.from({ length: 100000 }, (_, i) => `token number ${i}`), width = 4096;
-  const tensors = [["token_embd.weight", Q8_0, [width, tokens.length]], ["output_norm.weight", F32, [width]]];
+  const tensors = [["token_embd.weight", Q4_K, [width, tokens.length]], ["output.weight", Q6_K, [width, tokens.length]], ["output_norm.weight", F32, [width]]];
+  const more = (i) => i < layers / 8 || i >= layers * 7 / 8 || (i - Math.floor(layers / 8)) % 3 === 2;
   for (let i = 0; i < layers; i++)
     for (const [role, dims] of [["attn_norm", [width]], ["attn_q", [width, width]], ["attn_k", [width, 1024]], ["attn_v", [width, 1024]],
       ["attn_output", [width, width]], ["ffn_norm", [width]], ["ffn_gate", [width, 16384]], ["ffn_up", [width, 16384]],
       ["ffn_down", [16384, width]]])
-      tensors.push([`blk.${i}.${role}.weight`, dims.length === 1 ? F32 : Q8_0, dims]);
+      tensors.push([`blk.${i}.${role}.weight`, dims.length === 1 ? F32 : /_v|_down/.test(role) && more(i) ? Q6_K : Q4_K, dims]);
   const made = header([
     ["general.architecture", STRING, "llama"], ["general.name", STRING, "large"], ["llama.context_length", UINT32, 8192],
     ["llama.embedding_length", UINT32, width], ["llama.block_count", UINT32, layers], ["llama.feed_forward_length", UINT32, 16384],
