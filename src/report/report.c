@@ -44,14 +44,14 @@ static const section model_sections[] = {
      section_metadata_count},
     {"tensors", "Tensors", "Tensors", section_tensors_is_there, section_tensors,
      section_tensors_count},
-    {NULL},
+    {.id = NULL},
 };
 
 /* Of several models: what compares them, by the tensors of the first. */
 static const section page_sections[] = {
     {"losses", "Losses", "What is lost", section_losses_is_there, section_losses, NULL},
     {"sizes", "Sizes", "Loss over size", section_sizes_is_there, section_sizes, NULL},
-    {NULL},
+    {.id = NULL},
 };
 
 static bool is_there(const section *s, const report *r)
