@@ -194,7 +194,7 @@ static int report_files(void *context)
     code = options_cpu(&o->cpu);
     if (code != CODE_OK)
         return code;
-    w.sources = calloc(count, sizeof(*w.sources));
+    w.sources = calloc(count, sizeof(report_source *));
     w.models = calloc(count, sizeof(*w.models));
     code = w.sources != NULL && w.models != NULL ? CODE_OK : report_memory(NULL);
     if (code == CODE_OK && !save_guard(&w.guard, NULL, 0))

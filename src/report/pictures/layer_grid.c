@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { MOST_COLUMNS = 64, GAP = 1, AXIS = 20, CELLS_WITH_ALL_LABELS = 40 };
+enum { MOST_COLUMNS = 64, GAP = 1, AXIS = 20, FEW = 16, SOME = 40 };
 
 /* Some of the layers, beside each other. */
 typedef struct panel {
@@ -68,7 +68,7 @@ static void put_row(page *p, const model_facts *f, const layer_grid *g, const pa
 
 static void put_axis(page *p, const panel_part *panel, double y)
 {
-    const uint64_t step = panel->count <= CELLS_WITH_ALL_LABELS ? 5 : 10;
+    const uint64_t step = panel->count <= FEW ? 1 : panel->count <= SOME ? 5 : 10;
 
     for (uint64_t i = 0; i < panel->count; i++)
         if ((panel->first + i) % step == 0)

@@ -39,7 +39,9 @@ void picture_shares(page *p, const char *title, const bar_part *parts, size_t co
         html(p, " %s", as_share(parts[i].value, whole).text);
     }
     svg_described(p);
-    for (size_t i = 0; i < count && whole > 0; at += parts[i++].value)
+    for (size_t i = 0; i < count && whole > 0; i++) {
         put_part(p, &parts[i], at, whole);
+        at += parts[i].value;
+    }
     svg_end(p);
 }

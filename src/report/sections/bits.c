@@ -184,7 +184,7 @@ static void put_bar(page *p, const axis_ticks *axis, double place, double width,
 
 static void put_bars(page *p, const bit_bars *b, const axis_ticks *axis)
 {
-    const uint64_t step = b->count <= 40 ? 5 : b->count <= 200 ? 10 : 100;
+    const uint64_t step = b->count <= 16 ? 1 : b->count <= 40 ? 5 : b->count <= 200 ? 10 : 100;
     const double width = 100.0 / (double)(b->count + 2 * ENDS);
     char name[40];
 
