@@ -319,7 +319,7 @@ static void put_number(page *p, double value)
 static void begin_table(const comparison *c, const char *label, const char *head)
 {
     html(c->p,
-         "<div class=\"tw\" role=\"region\" tabindex=\"0\" aria-label=\"%s\"><table><thead><tr>"
+         "<div class=\"tw\" role=\"group\" tabindex=\"0\" aria-label=\"%s\"><table><thead><tr>"
          "<th scope=\"col\">%s</th>",
          label, head);
     for (size_t i = 0; i < c->count; i++) {

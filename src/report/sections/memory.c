@@ -274,7 +274,7 @@ static void write_table(page *p, const gufo_report_memory *memory, size_t count)
         {"Cache", false},  {"Context", true}, {"Weights", true}, {"Cache and state", true},
         {"Buffers", true}, {"Total", true},   {NULL, false}};
 
-    html_table(p, "Memory over the context", columns);
+    html_table(p, "Memory as a table", columns);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < memory[i].count; k++) {
             const gufo_report_memory_point *point = &memory[i].points[k];

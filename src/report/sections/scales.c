@@ -146,7 +146,7 @@ static void write_table(page *p, const gufo_report_model *m)
         {"0", true},         {"Negative", true},   {"Subnormal", true},
         {"Saturated", true}, {"Not finite", true}, {NULL, false}};
 
-    html_table(p, "Scales of blocks", columns);
+    html_table(p, "Scales by element type", columns);
     for (size_t i = 0; i < m->scales_count; i++) {
         put_row(p, m->scales[i].type, "scale", &m->scales[i].scales);
         if (m->scales[i].minimums.count > 0)

@@ -212,10 +212,12 @@ static void write_finding(const size_view *v)
     for (size_t i = 0; i < v->count; i++) {
         const gufo_report_size_point *point = &v->points[i];
 
-        if (!is_mixture(point) || !is_placed(point))
+        double plan = curve_at(v, (double)point->size);
+
+        if (!is_mixture(point) || !is_placed(point) || plan == 0)
             continue;
         mixtures++;
-        above += point->loss >= curve_at(v, (double)point->size) * (1 - 1e-9);
+        above += point->loss >= plan * (1 - 1e-9);
     }
     if (size > 0 && size < (double)usual->size)
         html(v->p, "The loss of Q4_K_M needs %s, %s less", as_memory((uint64_t)size).text,
