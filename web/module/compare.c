@@ -63,20 +63,25 @@ static void write_tensor(json_writer *j, const char *side, const gufo_tensor *te
     json_end_object(j);
 }
 
+/* A tensor that one of them lacks. */
+static void write_alone(json_writer *j, const char *side, gufo_difference kind,
+                        const gufo_tensor *tensor)
+{
+    json_begin_object(j, NULL);
+    json_write_str(j, "name", tensor->name);
+    json_write_text(j, "kind", kinds[kind]);
+    write_tensor(j, side, tensor);
+    json_end_object(j);
+}
+
 /* Tensors that both have are listed whether they differ or not: their numbers can be compared. */
 static void write_pair(json_writer *j, uint64_t index, const gufo_tensor *a, const gufo_tensor *b)
 {
     json_begin_object(j, NULL);
-    json_write_str(j, "name", a != NULL ? a->name : b->name);
-    if (a == NULL || b == NULL)
-        json_write_text(j, "kind",
-                        kinds[a == NULL ? GUFO_DIFFERENCE_ADDED : GUFO_DIFFERENCE_REMOVED]);
-    else
-        json_write_u64(j, "index", index);
-    if (a != NULL)
-        write_tensor(j, "a", a);
-    if (b != NULL)
-        write_tensor(j, "b", b);
+    json_write_str(j, "name", a->name);
+    json_write_u64(j, "index", index);
+    write_tensor(j, "a", a);
+    write_tensor(j, "b", b);
     json_end_object(j);
 }
 
@@ -86,11 +91,13 @@ static void write_tensors(json_writer *j, const gufo_model *a, const gufo_model 
 
     json_begin_array(j, "tensors");
     for (uint64_t i = 0; gufo_model_tensor_at(a, i, &first); i++)
-        write_pair(j, i, &first,
-                   gufo_model_tensor_find_str(b, first.name, &second) ? &second : NULL);
+        if (gufo_model_tensor_find_str(b, first.name, &second))
+            write_pair(j, i, &first, &second);
+        else
+            write_alone(j, "a", GUFO_DIFFERENCE_REMOVED, &first);
     for (uint64_t i = 0; gufo_model_tensor_at(b, i, &second); i++)
         if (!gufo_model_tensor_find_str(a, second.name, NULL))
-            write_pair(j, i, NULL, &second);
+            write_alone(j, "b", GUFO_DIFFERENCE_ADDED, &second);
     json_end_array(j);
 }
 

@@ -105,6 +105,9 @@
 
   async function openModel(source, label) {
     const mine = ++generation, begun = performance.now();
+    at("report").replaceChildren();
+    at("tools").hidden = at("save").hidden = true;
+    delete document.body.dataset.state;
     say(`Opening ${label} …`);
     try {
       await askText("open", { place: 0, ...source });
@@ -126,6 +129,7 @@
       showReport(true);
       document.body.dataset.state = "checked";
     } catch (failure) {
+      if (mine !== generation) return;
       say(failure.message, true);
       document.body.dataset.state = "failed";
     }

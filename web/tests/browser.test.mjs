@@ -127,6 +127,10 @@ async function browserTests(t, browser, name) {
     const opened = await open(page, "none.gguf");
     assert.equal(opened.state, "failed");
     assert.match(opened.status, /not a GGUF file/);
+    await open(page, "sample.gguf");
+    await open(page, "none.gguf");
+    assert.ok(await page.$eval("#tools", (tools) => tools.hidden), "nothing is left of the model before");
+    assert.equal(await page.$$eval("#report > *", (all) => all.length), 0);
     await page.close();
   });
 

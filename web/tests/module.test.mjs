@@ -243,6 +243,22 @@ test("of a file of 20 GB at most 8 MB are read", () => temporary((folder) => {
   assert.equal(numbers.zeros, numbers.elements);
 }));
 
+test("the files of a set are one model", () => temporary((folder) => {
+  const file = path.join(folder, "sample.gguf");
+  if (spawnSync(path.join(path.dirname(GUFO), "examples/make_sample"), [file]).status !== 0) return;
+  execFileSync(GUFO, ["split", "--quiet", "--max-tensors=8", file, path.join(folder, "set")]);
+  const set = fs.readdirSync(folder).filter((name) => name.startsWith("set-")).sort().map((name) => path.join(folder, name));
+  assert.equal(set.length, 3);
+  open(LENIENT, set);
+  const shown = call(`viewer_show(0, ${ALL})`);
+  assert.equal(shown, execFileSync(GUFO, ["show", "--json", "--metadata", "--tensors", set[0]], { encoding: "latin1" }).trimEnd());
+  assert.deepEqual(native(LENIENT, [set], [["show", "-1"], ["check"], ["page"], ["statistics", "20", "65536"]]).join("\n"),
+    [shown, call("viewer_check(0)"), call("viewer_page(0)"), call("viewer_statistics(0, 20, 65536)")].join("\n"));
+  assert.match(open(LENIENT, [set[1], set[0], set[2]])[0], /"error":/, "in another order");
+  assert.doesNotMatch(open(LENIENT, [set[1]])[0], /"error":/, "one of them alone");
+  assert.match(call(`viewer_show(0, ${ALL})`), /"partial":\{"number":2,"of":3\}/);
+}));
+
 test("statistics are those of the command", () => {
   const sample = path.join(path.dirname(GUFO), "examples/make_sample");
   temporary((folder) => {
