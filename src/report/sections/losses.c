@@ -10,9 +10,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Further candidates are in the table alone. */
-enum { DRAWN = 6, WORST = 10, ROW = 24 };
+enum { DRAWN = 6, WORST = 10, ROW = 24, MOST_LABEL = 20 /* letters */ };
 
 static const char *const marks[DRAWN] = {"●", "■", "▲", "◆", "✚", "★"};
 static const char *const colors[DRAWN] = {"fA", "fB", "fC", "ink", "ink", "ink"};
@@ -253,6 +254,17 @@ static void put_maps(const comparison *c)
 
 /* ---- the worst ---------------------------------------------------------------------------------- */
 
+/* Without what all names end with, for phones. */
+static gufo_str short_name(gufo_str name)
+{
+    static const char end[] = ".weight";
+    const size_t len = sizeof end - 1;
+
+    if (name.len > len && memcmp(name.data + name.len - len, end, len) == 0)
+        name.len -= len;
+    return name;
+}
+
 static void put_worst_row(const comparison *c, const loss_ranks *ranks, size_t row, double end)
 {
     double y = ROW * (double)row + ROW / 2.0, least = INFINITY;
@@ -260,7 +272,7 @@ static void put_worst_row(const comparison *c, const loss_ranks *ranks, size_t r
 
     (void)gufo_model_tensor_at(c->facts->model, ranks->items[row], &tensor);
     svg_text_begin(c->p, 0, y + 4, -8, "lab e");
-    html_text(c->p, tensor.name, 26);
+    html_text(c->p, short_name(tensor.name), MOST_LABEL);
     svg_text_end(c->p);
     for (size_t i = 0; i < c->drawn; i++)
         least = fmin(least, loss_of(&c->candidates[i], ranks->items[row]));
@@ -284,9 +296,10 @@ static void put_worst(const comparison *c, const loss_ranks *ranks)
     axis_ticks ticks = axis_linear(ranks->losses[0], 4);
     const unsigned height = (unsigned)ranks->count * ROW;
 
+    html(c->p, "<div class=\"cq\">");
     svg_begin(c->p, &(svg_frame){.title = "The worst tensors",
                                  .height = height,
-                                 .left = 200,
+                                 .left = 7 * MOST_LABEL + 8,
                                  .right = 16,
                                  .top = 4,
                                  .bottom = 24});
@@ -298,11 +311,13 @@ static void put_worst(const comparison *c, const loss_ranks *ranks)
         double x = 100 * ticks.values[i] / ticks.end;
 
         svg_line(c->p, x, 0, x, height, i == 0 ? "axis" : "grid");
-        svg_label(c->p, x, height + 15, 0, "ax c", as_measured(ticks.values[i]).text);
+        svg_label(c->p, x, height + 15, 0, i % 2 == 0 ? "ax c" : "ax c c420",
+                  as_measured(ticks.values[i]).text);
     }
     for (size_t row = 0; row < ranks->count; row++)
         put_worst_row(c, ranks, row, ticks.end);
     svg_end(c->p);
+    html(c->p, "</div>");
 }
 
 /* ---- tables ------------------------------------------------------------------------------------- */
