@@ -39,7 +39,7 @@ if(GUFO_LIBRARIES OR (GUFO_PYTHON AND NOT GUFO_SANITIZE))
     set(GUFO_PIC ON)
 endif()
 option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
-option(GUFO_THREADS "Work on several threads; without, on that of the caller alone, and pthread is not needed" ON)
+option(GUFO_THREADS "Work on several threads; without, pthread is not needed, and programs call the library on one thread alone" ON)
 set(GUFO_SYSTEM posix CACHE STRING
     "posix; or none: libgufo reads memory and sources of the caller, and has no files, jobs and commands (web/)")
 set_property(CACHE GUFO_SYSTEM PROPERTY STRINGS posix none)
