@@ -77,12 +77,18 @@ install_packages() {
 # foreign_libraries ARCH PACKAGE...: libraries of another machine in archives, in BUILDS/foreign/ARCH.  They are
 # not installed: Debian wants all machines' versions of a library to be the same, and fixes reach some machines later.
 foreign_libraries() {
-    local folder=$builds/foreign/$1 package
+    local folder=$builds/foreign/$1 package needed=()
     mkdir -p "$folder"
     for package in "${@:2}"; do
         if ! compgen -G "$folder/${package}_*.deb" >/dev/null; then
-            (cd "$folder" && apt-get -qq -o APT::Sandbox::User=root download "$package:$1" >&2)
+            needed+=("$package:$1")
         fi
+    done
+    # All at once: apt takes two seconds to read its lists.
+    if [ ${#needed[@]} -gt 0 ]; then
+        (cd "$folder" && apt-get -qq -o APT::Sandbox::User=root download "${needed[@]}" >&2)
+    fi
+    for package in "${@:2}"; do
         dpkg-deb --fsys-tarfile "$folder/${package}"_*.deb |
             tar -x -C "$folder" --wildcards --strip-components=4 './usr/lib/*.a'
     done
