@@ -34,19 +34,42 @@ static uint64_t id_of(const gufo_element_type *type)
 
 /* ---- inputs --------------------------------------------------------------------------------- */
 
+/* Blocks of zeros are counted: a hole need not be read, and a copy of the file may have none. */
+static void chain_zeros(uint64_t *hash, uint64_t *blocks)
+{
+    if (*blocks > 0)
+        chain_u64(hash, *blocks);
+    *blocks = 0;
+}
+
 static gufo_status chain_bytes(uint64_t *hash, const source *from, uint64_t at, uint64_t end,
                                gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    static const uint8_t zeros[BLOCK];
+    uint64_t empty = 0;
     uint8_t bytes[BLOCK];
 
-    for (size_t size; at < end && status == GUFO_OK; at += size) {
-        size = (size_t)smaller(end - at, BLOCK);
-        status = source_read(from, at, bytes, size, error);
-        if (status == GUFO_OK)
+    while (at < end) {
+        size_t size = (size_t)smaller(end - at, BLOCK);
+        gufo_status status = source_read(from, at, bytes, size, error);
+
+        if (status != GUFO_OK)
+            return status;
+        if (size == BLOCK && memcmp(bytes, zeros, BLOCK) == 0) {
+            uint64_t blocks = source_hole(from, at, end - at) / BLOCK;
+
+            if (blocks == 0)
+                blocks = 1;
+            empty += blocks;
+            at += blocks * BLOCK;
+        } else {
+            chain_zeros(hash, &empty);
             hash_chain(hash, bytes, size);
+            at += size;
+        }
     }
-    return status;
+    chain_zeros(hash, &empty);
+    return GUFO_OK;
 }
 
 /* Blocks at fixed places: all of a small range, a sample of a large one. */
