@@ -4,6 +4,8 @@
 #include "base/sort.h"
 #include "base/text.h"
 
+enum { MOST_CELLS = 16384 }; /* of a picture: no model of today has half of that */
+
 static bool has_matrix(const model_facts *f, size_t role)
 {
     gufo_tensor tensor;
@@ -49,6 +51,9 @@ layer_rows rows_of(const model_facts *facts)
 {
     uint32_t order[GUFO_MOST_ROLES];
     size_t all = gufo_layers_role_count(facts->layers), count = 0;
+    const uint64_t layers = gufo_layers_count(facts->layers);
+    const size_t most =
+        layers <= MOST_CELLS / MOST_ROWS ? MOST_ROWS : (size_t)(MOST_CELLS / layers);
     layer_rows rows = {.count = 0};
 
     for (size_t role = 0; role < all; role++)
@@ -58,7 +63,7 @@ layer_rows rows_of(const model_facts *facts)
         order[role] = (uint32_t)role;
     count = count > 0 ? count : all;
     sort_indices(order, count, is_before, facts);
-    for (; rows.count < count && rows.count < MOST_ROWS; rows.count++)
+    for (; rows.count < count && rows.count < most; rows.count++)
         rows.roles[rows.count] = order[rows.count];
     rows.skipped = all - rows.count;
     return rows;
