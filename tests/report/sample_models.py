@@ -44,16 +44,16 @@ def entry(key, value):
 def write(path, keys, tensors, cut=None):
     """`tensors` are (name, type, dims)."""
     metadata = b"".join(entry(*item) for item in keys)
-    infos, at = b"", 0
+    infos, at = [], 0
     for name, kind, dims in tensors:
         number, elements, size = TYPES[kind]
-        infos += text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims)
-        infos += struct.pack("<IQ", number, at)
+        infos.append(text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims))
+        infos.append(struct.pack("<IQ", number, at))
         count = 1
         for dim in dims:
             count *= dim
         at += (count // elements * size + 31) // 32 * 32
-    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys)) + metadata + infos
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys)) + metadata + b"".join(infos)
     if tensors:
         header += b"\0" * (-len(header) % 32)
     with open(path, "wb") as file:
