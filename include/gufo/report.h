@@ -42,6 +42,11 @@ typedef struct gufo_report_finding {
     uint64_t reserved[4];
 } gufo_report_finding;
 
+/* A finding of a model's checks as pages show it, without a command; a view of it.  `model` says whether it is
+ * one of several files; NULL: it is not.  Any thread. */
+GUFO_API gufo_report_finding gufo_report_finding_of(const gufo_finding *finding,
+                                                    const gufo_model *model);
+
 /* ==== Memory ================================================================================== */
 
 /* What a context takes. */
@@ -153,7 +158,7 @@ typedef struct gufo_report_model {
         *model;      /* opened leniently if it is damaged; NULL: nothing of it can be read */
     gufo_str name;   /* of the file, as it is shown */
     bool is_checked; /* `findings` are all that exist */
-    const gufo_report_finding *findings; /* worst first */
+    const gufo_report_finding *findings; /* in any order: the page has the worst first */
     size_t finding_count;
     /* The numbers of tensors, by their index in the model: `elements` is 0 where they were not read.
      * NULL: of none. */

@@ -117,10 +117,70 @@ static void test_arguments(void **state)
     gufo_text_free(&out);
 }
 
+/* Whatever the order of the caller: the worst first, those of a rule together, most of many behind a click. */
+static void test_findings(void **state)
+{
+    const gufo_rule *rules[] = {gufo_rule_at(0), gufo_rule_at(1)};
+    gufo_report_finding found[12];
+    const gufo_report_model shown = {
+        .name = gufo_str_of("a.gguf"), .findings = found, .finding_count = COUNT_OF(found)};
+    static const size_t order[] = {7, 5, 0, 2, 4, 6, 8, 10, 1, 3, 9, 11};
+    char message[COUNT_OF(found)][16];
+    const char *last;
+    gufo_text out = {0};
+    gufo_error error;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(found); i++) {
+        (void)snprintf(message[i], sizeof message[i], "message %02zu.", i);
+        found[i] = (gufo_report_finding){.rule = i == 5 ? NULL : rules[i % 2],
+                                         .severity = i == 7 ? GUFO_ERROR : GUFO_WARNING,
+                                         .offset = GUFO_NO_OFFSET,
+                                         .message = gufo_str_of(message[i])};
+    }
+    check_ok(write_page(&shown, 1, NULL, &out, &error), &error, "page");
+    last = out.data;
+    for (size_t i = 0; i < COUNT_OF(order); i++) {
+        check(find(&out, message[order[i]]) > last, "place %zu", i);
+        last = find(&out, message[order[i]]);
+    }
+    check(find(&out, "<summary>3 more") > find(&out, message[4]) &&
+              find(&out, "<summary>3 more") < find(&out, message[6]),
+          "three are open");
+    gufo_text_free(&out);
+}
+
+/* A file of a set has a number, a file alone has none. */
+static void test_finding_of(void **state)
+{
+    const gufo_finding found = {.rule = gufo_rule_at(0),
+                                .offset = 8,
+                                .shard = 0,
+                                .subject = gufo_str_of("key"),
+                                .message = "wrong",
+                                .hint = NULL};
+    builder b = make_file();
+    gufo_error error;
+    gufo_model *model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+    gufo_report_finding shown = gufo_report_finding_of(&found, model);
+
+    (void)state;
+    assert_non_null(model);
+    check_u64(shown.shard, 0, "alone");
+    check_u64(shown.offset, 8, "offset");
+    check_u64(shown.hint.len, 0, "hint");
+    check(gufo_str_equal(shown.message, gufo_str_of("wrong")), "message");
+    check(gufo_report_finding_of(&found, NULL).severity == found.rule->severity, "severity");
+    gufo_model_free(model);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_memory),
-                                       cmocka_unit_test(test_arguments)};
+                                       cmocka_unit_test(test_arguments),
+                                       cmocka_unit_test(test_findings),
+                                       cmocka_unit_test(test_finding_of)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

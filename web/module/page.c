@@ -13,24 +13,14 @@ int report_memory(const char *path)
     return CODE_FAILED;
 }
 
-static gufo_report_finding shown_finding(const gufo_finding *finding)
-{
-    return (gufo_report_finding){.rule = finding->rule,
-                                 .severity = finding->rule->severity,
-                                 .offset = finding->offset,
-                                 .subject = finding->subject,
-                                 .message = gufo_str_of(finding->message),
-                                 .hint = gufo_str_of(finding->hint)};
-}
-
 /* The caller frees the list. */
-static gufo_report_finding *shown_findings(const gufo_finding_list *found)
+static gufo_report_finding *shown_findings(const gufo_model *model, const gufo_finding_list *found)
 {
     gufo_report_finding *list = calloc((size_t)gufo_finding_list_count(found) + 1, sizeof *list);
     gufo_finding finding;
 
     for (uint64_t i = 0; list != NULL && gufo_finding_list_at(found, i, &finding); i++)
-        list[i] = shown_finding(&finding);
+        list[i] = gufo_report_finding_of(&finding, model);
     return list;
 }
 
@@ -64,7 +54,7 @@ static gufo_status write_content(gufo_report_model *shown, FILE *out, gufo_error
 gufo_status page_write(const viewer_model *m, FILE *out, gufo_error *error)
 {
     const gufo_finding_list *found = findings_list(m->findings);
-    gufo_report_finding *list = shown_findings(found);
+    gufo_report_finding *list = shown_findings(m->model, found);
     gufo_report_model shown = {.model = m->model,
                                .name = gufo_str_of(m->files[0].name),
                                .is_checked = findings_are_complete(m->findings),

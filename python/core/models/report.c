@@ -43,14 +43,7 @@ static gufo_status find_faults(shown *s, gufo_error *error)
     if (s->findings == NULL)
         return no_memory(error);
     for (size_t i = 0; gufo_finding_list_at(s->found, i, &f); i++)
-        s->findings[i] = (gufo_report_finding){
-            .rule = f.rule,
-            .severity = f.rule->severity,
-            .offset = f.offset,
-            .shard = gufo_model_shard_count(s->model.model) > 1 ? f.shard + 1 : 0,
-            .subject = f.subject,
-            .message = gufo_str_of(f.message),
-            .hint = gufo_str_of(f.hint)};
+        s->findings[i] = gufo_report_finding_of(&f, s->model.model);
     s->model.is_checked = true;
     s->model.findings = s->findings;
     s->model.finding_count = (size_t)gufo_finding_list_count(s->found);

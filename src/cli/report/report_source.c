@@ -8,97 +8,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A finding whose texts are copies. */
-typedef struct finding_copy {
-    char *texts; /* all of them, one after the other */
-} finding_copy;
-
 struct report_source {
     gufo_model *model;
     gufo_report_model shown;
     gufo_report_finding *findings;
-    finding_copy *copies;
-    size_t count, copy_count;
+    size_t count;
     bool failed;        /* without memory, after a report */
     report_store store; /* what was computed of it */
 };
 
 /* ---- findings ----------------------------------------------------------------------------------- */
 
-/* Moves behind a copy of a text. */
-static gufo_str copy_text(char **to, gufo_str text)
+static gufo_str kept(report_source *s, gufo_str text)
 {
-    gufo_str copy = {*to, text.len};
+    gufo_str copy = report_store_text(&s->store, text);
 
-    if (text.len > 0)
-        memcpy(*to, text.data, text.len);
-    *to += text.len;
+    s->failed = s->failed || copy.data == NULL;
     return copy;
-}
-
-static gufo_report_finding *add_finding(report_source *s)
-{
-    gufo_report_finding *finding = array_add(&s->findings, &s->count, sizeof *finding);
-    finding_copy *copy = array_add(&s->copies, &s->copy_count, sizeof *copy);
-
-    s->failed = s->failed || finding == NULL || copy == NULL;
-    return s->failed ? NULL : finding;
 }
 
 static void keep_finding(void *context, const validate_row *row)
 {
     report_source *s = context;
-    const gufo_str texts[] = {row->finding->subject, gufo_str_of(row->finding->message),
-                              gufo_str_of(row->advice.words), gufo_str_of(row->advice.command)};
-    gufo_report_finding *finding = add_finding(s);
-    char *room;
+    gufo_report_finding *finding =
+        s->failed ? NULL : array_add(&s->findings, &s->count, sizeof *finding);
 
-    if (finding == NULL)
+    s->failed = finding == NULL;
+    if (s->failed)
         return;
-    room = malloc(texts[0].len + texts[1].len + texts[2].len + texts[3].len + 1);
-    s->failed = room == NULL;
-    if (room == NULL)
-        return;
-    s->copies[s->copy_count - 1].texts = room;
-    *finding = (gufo_report_finding){.rule = row->finding->rule,
-                                     .severity = row->severity,
-                                     .offset = row->finding->offset,
-                                     .shard = row->shard};
-    finding->subject = copy_text(&room, texts[0]);
-    finding->message = copy_text(&room, texts[1]);
-    finding->hint = copy_text(&room, texts[2]);
-    finding->command = copy_text(&room, texts[3]);
-}
-
-/* Moves the findings of the rule of finding `first`, with its severity, behind those that are sorted. */
-static void move_rule(report_source *s, size_t first, gufo_report_finding *sorted, size_t *count)
-{
-    const gufo_rule *rule = s->findings[first].rule;
-    const gufo_severity severity = s->findings[first].severity;
-
-    for (size_t i = first; i < s->count; i++)
-        if (s->findings[i].rule == rule && s->findings[i].severity == severity) {
-            sorted[(*count)++] = s->findings[i];
-            s->findings[i].rule = NULL;
-        }
-}
-
-/* The worst first, those of a rule beside each other, else in the order in which they were found: there are few of
- * each rule. */
-static bool sort_findings(report_source *s)
-{
-    gufo_report_finding *sorted = calloc(s->count + 1, sizeof *sorted);
-    size_t count = 0;
-
-    if (sorted == NULL)
-        return false;
-    for (int severity = GUFO_ERROR; severity >= GUFO_INFO; severity--)
-        for (size_t i = 0; i < s->count; i++)
-            if (s->findings[i].rule != NULL && (int)s->findings[i].severity == severity)
-                move_rule(s, i, sorted, &count);
-    free(s->findings);
-    s->findings = sorted;
-    return true;
+    *finding = gufo_report_finding_of(row->finding, NULL);
+    finding->severity = row->severity;
+    finding->shard = row->shard;
+    finding->subject = kept(s, finding->subject);
+    finding->message = kept(s, finding->message);
+    finding->hint = kept(s, gufo_str_of(row->advice.words));
+    finding->command = kept(s, gufo_str_of(row->advice.command));
 }
 
 /* ---- a source ----------------------------------------------------------------------------------- */
@@ -109,9 +53,7 @@ static int check(report_source *s, const char *path, const shared_options *share
     const validate_options options = {.base.shared = (shared_options *)shared, .input = *opening};
     int code = validate_rows(&options, path, keep_finding, s);
 
-    if (code == CODE_OK && (s->failed || !sort_findings(s)))
-        code = report_memory(path);
-    return code;
+    return code == CODE_OK && s->failed ? CODE_FAILED : code;
 }
 
 /* A file that breaks a rule so badly that it cannot be opened is a page with findings alone. */
@@ -159,9 +101,6 @@ void report_source_free(report_source *source)
 {
     if (source == NULL)
         return;
-    for (size_t i = 0; i < source->copy_count; i++)
-        free(source->copies[i].texts);
-    free(source->copies);
     free(source->findings);
     report_store_free(&source->store);
     gufo_model_free(source->model);

@@ -2,6 +2,7 @@
 #include "report/facts/facts.h"
 
 #include "base/checked.h"
+#include "base/memory.h"
 #include "base/sort.h"
 #include "base/text.h"
 
@@ -134,7 +135,10 @@ bool facts_gather(model_facts *facts, const gufo_report_model *model,
 {
     const gufo_layers_options options = {.allocator = allocator};
 
-    *facts = (model_facts){.model = model->model, .title = model->name};
+    *facts = (model_facts){
+        .model = model->model, .title = model->name, .allocator = mem_allocator(allocator)};
+    if (!facts_sort_findings(facts, model))
+        return false;
     for (size_t i = 0; i < model->finding_count; i++)
         if ((unsigned)model->findings[i].severity < SEVERITIES)
             facts->found[model->findings[i].severity]++;
@@ -152,7 +156,9 @@ bool facts_gather(model_facts *facts, const gufo_report_model *model,
 void facts_free(model_facts *facts)
 {
     gufo_layers_free(facts->layers);
+    mem_free(facts->allocator, facts->findings);
     facts->layers = NULL;
+    facts->findings = NULL;
 }
 
 /* ---- tensors ------------------------------------------------------------------------------------ */

@@ -41,13 +41,18 @@ typedef struct model_facts {
     gufo_layers *layers; /* all tensors by layer and role, with their index */
     uint64_t bytes;      /* of all tensors; UINT64_MAX if that overflows */
     double active;       /* weights that one token uses, where experts share the work; else 0 */
-    uint64_t found[SEVERITIES]; /* findings by severity */
+    uint64_t found[SEVERITIES];           /* findings by severity */
+    const gufo_report_finding **findings; /* all of the model's, the worst first */
+    const gufo_allocator *allocator;
 } model_facts;
 
 /* False without memory; the caller frees the facts in any case. */
 bool facts_gather(model_facts *facts, const gufo_report_model *model,
                   const gufo_allocator *allocator);
 void facts_free(model_facts *facts);
+
+/* findings.c: puts the findings in order.  False without memory. */
+bool facts_sort_findings(model_facts *facts, const gufo_report_model *model);
 
 /* The tensor of a layer and role; false if there is none. */
 bool facts_cell(const model_facts *facts, uint64_t layer, size_t role, gufo_tensor *out);

@@ -56,7 +56,8 @@ static size_t run_length(const report *r, size_t begin, size_t end)
     size_t len = 1;
 
     while (begin + len < end &&
-           r->model->findings[begin + len].rule == r->model->findings[begin].rule)
+           r->facts->findings[begin + len]->rule == r->facts->findings[begin]->rule &&
+           r->facts->findings[begin + len]->severity == r->facts->findings[begin]->severity)
         len++;
     return len;
 }
@@ -65,18 +66,19 @@ static size_t run_length(const report *r, size_t begin, size_t end)
 static void put_run(const report *r, size_t begin, size_t len)
 {
     const size_t open = len > OF_A_RULE + 1 ? OF_A_RULE : len;
-    const gufo_report_finding *first = &r->model->findings[begin];
+    const gufo_report_finding *const *list = &r->facts->findings[begin];
+    const gufo_rule *rule = list[0]->rule;
     page *p = r->page;
 
     for (size_t i = 0; i < open; i++)
-        put_finding(p, &first[i]);
+        put_finding(p, list[i]);
     if (open == len)
         return;
     html(p, "<li><details><summary>%s of %s %s</summary><ol class=\"findings\">\n",
-         as_counted(len - open, "more finding", "more findings").text,
-         first->rule != NULL ? first->rule->id : "", first->rule != NULL ? first->rule->name : "");
+         as_counted(len - open, "more finding", "more findings").text, rule != NULL ? rule->id : "",
+         rule != NULL ? rule->name : "");
     for (size_t i = open; i < len; i++)
-        put_finding(p, &first[i]);
+        put_finding(p, list[i]);
     html(p, "</ol></details></li>\n");
 }
 
