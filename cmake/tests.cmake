@@ -225,7 +225,8 @@ if(TARGET gufo_command AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANITIZE)
     foreach(source IN LISTS browser_tests)
         get_filename_component(name ${source} NAME_WE)
         add_test(NAME browser.${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/report/run ${source})
-        set_tests_properties(browser.${name} PROPERTIES ENVIRONMENT "${test_environment};GUFO=$<TARGET_FILE:gufo_command>"
+        set_tests_properties(browser.${name} PROPERTIES
+            ENVIRONMENT "${test_environment};GUFO=$<TARGET_FILE:gufo_command>;GUFO_EXAMPLES=${PROJECT_BINARY_DIR}/examples"
             LABELS browser SKIP_RETURN_CODE 77 TIMEOUT 600 RUN_SERIAL ON)
     endforeach()
 endif()
