@@ -219,7 +219,7 @@ bool companion_wait(companion *c, mutex *m, unsigned seconds)
     struct timespec until;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += seconds;
+    until.tv_sec += (time_t)seconds;
     return pthread_cond_timedwait(&c->wake, m, &until) != ETIMEDOUT;
 }
 
