@@ -175,12 +175,73 @@ static void test_finding_of(void **state)
     builder_free(&b);
 }
 
+static gufo_text page_of(builder *b)
+{
+    gufo_error error;
+    gufo_model *model = gufo_model_open_memory(b->data, b->len, NULL, &error);
+    const gufo_report_model shown = {.model = model, .name = gufo_str_of("a.gguf")};
+    gufo_text out = {0};
+
+    assert_non_null(model);
+    check_ok(write_page(&shown, 1, NULL, &out, &error), &error, "page");
+    gufo_model_free(model);
+    builder_free(b);
+    return out;
+}
+
+/* Of more roles than have rows, types and parts are counted nevertheless: half of the tensors each. */
+static void test_many_roles(void **state)
+{
+    enum { ROLES = 600 };
+    builder b = builder_new((encoding){3, false});
+    gufo_text out;
+    char name[64];
+
+    (void)state;
+    builder_header(&b, ROLES, 0);
+    for (size_t i = 0; i < ROLES; i++) {
+        (void)snprintf(name, sizeof name, "%s.x%zu.weight", i % 3 == 0 ? "attn" : "first", i);
+        builder_tensor(&b, name, i % 2 == 0 ? GUFO_TYPE_F32 : GUFO_TYPE_F16, 1,
+                       (uint64_t[]){i % 2 == 0 ? 8 : 16}, 32 * i);
+    }
+    builder_pad(&b, 32);
+    builder_zeros(&b, (size_t)32 * ROLES);
+    out = page_of(&b);
+    check(find(&out, "</i>F32</th><td class=\"n\" data-v=\"300\">300</td>") != NULL, "F32");
+    check(find(&out, "</i>F16</th><td class=\"n\" data-v=\"300\">300</td>") != NULL, "F16");
+    check(find(&out, "</i>attention</th><td class=\"n\" data-v=\"200\">200</td>") != NULL,
+          "attention");
+    gufo_text_free(&out);
+}
+
+/* Gaps between thousands of tensors are too thin to be seen: the map is as large as its picture. */
+static void test_many_gaps(void **state)
+{
+    enum { TENSORS = 50000 };
+    builder b = builder_new((encoding){3, false});
+    gufo_text out;
+    char name[64];
+
+    (void)state;
+    builder_header(&b, TENSORS, 0);
+    for (size_t i = 0; i < TENSORS; i++) {
+        (void)snprintf(name, sizeof name, "x%zu", i);
+        builder_tensor(&b, name, GUFO_TYPE_F32, 1, (uint64_t[]){8}, 64 * i);
+    }
+    builder_pad(&b, 32);
+    builder_zeros(&b, (size_t)64 * TENSORS);
+    out = page_of(&b);
+    check(out.len < 2000000, "%zu bytes", out.len);
+    gufo_text_free(&out);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_memory),
-                                       cmocka_unit_test(test_arguments),
-                                       cmocka_unit_test(test_findings),
-                                       cmocka_unit_test(test_finding_of)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_finding_of), cmocka_unit_test(test_many_roles),
+        cmocka_unit_test(test_many_gaps)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,20 +52,42 @@ role_class role_class_of(gufo_str role)
 
 /* ---- sums -------------------------------------------------------------------------------------- */
 
+gufo_str tensor_sum_name(const tensor_sum *sum)
+{
+    return sum->role.len > 0 ? sum->role : gufo_str_of("others");
+}
+
+static size_t find_row(const model_facts *f, gufo_str role, role_class kind, uint32_t type)
+{
+    size_t i = 0;
+
+    while (i < f->sum_count && (f->sums[i].type != type || f->sums[i].kind != kind ||
+                                !gufo_str_equal(f->sums[i].role, role)))
+        i++;
+    return i;
+}
+
+/* The row of a role and type.  Of many roles the last ones share a row for each part and type, so that sums of parts
+ * and of types stay right; in a stranger's file with more types than rows, those that are left have none. */
 static tensor_sum *find_sum(model_facts *f, gufo_str role, uint32_t type)
 {
-    tensor_sum *last = &f->sums[MOST_SUMS - 1];
+    role_class kind = role_class_of(role);
+    size_t row = find_row(f, role, kind, type);
 
-    for (size_t i = 0; i < f->sum_count; i++)
-        if (f->sums[i].type == type && gufo_str_equal(f->sums[i].role, role))
-            return &f->sums[i];
-    if (f->sum_count == MOST_SUMS) {
-        last->role = (gufo_str){0};
-        last->kind = ROLE_OTHER;
-        return last;
+    if (row == f->sum_count && row >= MOST_NAMED_SUMS) {
+        role = (gufo_str){0};
+        row = find_row(f, role, kind, type);
     }
-    f->sums[f->sum_count] = (tensor_sum){.role = role, .kind = role_class_of(role), .type = type};
-    return &f->sums[f->sum_count++];
+    if (row == f->sum_count && row >= MOST_SUMS - 1) {
+        kind = ROLE_OTHER;
+        type = UINT32_MAX;
+        row = MOST_SUMS - 1;
+    }
+    if (row == f->sum_count) {
+        f->sums[row] = (tensor_sum){.role = role, .kind = kind, .type = type};
+        f->sum_count++;
+    }
+    return &f->sums[row];
 }
 
 static void add_tensor(model_facts *f, const gufo_tensor *tensor)

@@ -23,13 +23,16 @@ role_class role_class_of(gufo_str role);
 
 /* Tensors with the same role and type, whatever their layer. */
 typedef struct tensor_sum {
-    gufo_str role; /* "ffn_down"; empty: all that found no room */
+    gufo_str role; /* "ffn_down"; empty: all of this part that found no room */
     role_class kind;
     uint32_t type;
     uint64_t tensors, bytes, elements;
 } tensor_sum;
 
-enum { MOST_SUMS = 200, SEVERITIES = GUFO_ERROR + 1 };
+/* "ffn_down", "others" */
+gufo_str tensor_sum_name(const tensor_sum *sum);
+
+enum { MOST_SUMS = 200, MOST_NAMED_SUMS = 150, SEVERITIES = GUFO_ERROR + 1 };
 
 typedef struct model_facts {
     const gufo_model *model; /* NULL: not readable */

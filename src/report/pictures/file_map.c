@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { HEIGHT = 34, TOP = 38, LABELS = 33, MOST_BEYOND = 4, MOST_LABELS = 30, ROLE_COLORS = 7 };
+enum { HEIGHT = 34, TOP = 38, LABELS = 33, MOST_BEYOND = 4, MOST_LABELS = 30, MOST_CROWDED = 4 };
 static const double least_width = 0.05; /* percent: thinner neighbours of one kind share a box */
 
 uint64_t file_map_end(const segment_list *list)
@@ -138,27 +138,48 @@ static void put_box(page *p, map_bar *bar, const segment *s)
     bar->boxes++;
 }
 
-/* Segments that are too thin for a box of their own join those of the same kind before them. */
+/* Segments of several kinds that nobody could see beside each other. */
+typedef struct map_crowd {
+    double begin;
+    unsigned boxes; /* that begin there */
+} map_crowd;
+
+/* Whether a segment joins the one before it: too thin for a box of its own, and of the same kind, or one of a crowd. */
+static bool joins(const map_bar *bar, const map_crowd *crowd, const segment *before,
+                  const segment *s)
+{
+    const double end = place_of(bar, s->end);
+
+    return (s->kind == before->kind && end - place_of(bar, before->begin) < least_width) ||
+           (crowd->boxes >= MOST_CROWDED && end - crowd->begin < least_width);
+}
+
+static void count_crowd(map_crowd *crowd, double begin)
+{
+    if (crowd->boxes == 0 || begin - crowd->begin >= least_width)
+        *crowd = (map_crowd){.begin = begin};
+    crowd->boxes++;
+}
+
 static void put_boxes(page *p, map_bar *bar, const segment *items, uint64_t count)
 {
     segment joined = {.count = 0};
-    bool begun = false;
+    map_crowd crowd = {.boxes = 0};
 
     for (uint64_t i = 0; i < count && !p->failed; i++) {
         const segment *s = &items[i];
-        bool is_thin = place_of(bar, s->end) - place_of(bar, joined.begin) < least_width;
 
-        if (begun && is_thin && s->kind == joined.kind) {
+        if (i > 0 && joins(bar, &crowd, &joined, s)) {
             joined.end = s->end;
-            joined.count += s->count;
+            joined.count += s->kind == joined.kind ? s->count : 0;
             continue;
         }
-        if (begun)
+        if (i > 0)
             put_box(p, bar, &joined);
         joined = *s;
-        begun = true;
+        count_crowd(&crowd, place_of(bar, s->begin));
     }
-    if (begun)
+    if (count > 0)
         put_box(p, bar, &joined);
 }
 

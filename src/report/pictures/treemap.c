@@ -74,11 +74,11 @@ static void put_tile(page *p, const model_facts *f, const tensor_sum *sum, svg_b
     box.width = fmax(box.width, 1 / PERCENT);
     box.height = fmax(box.height, 1);
     svg_rect_titled(p, box, classes);
-    html_text(p, sum->role, HTML_NAME);
+    html_text(p, tensor_sum_name(sum), HTML_NAME);
     html(p, " %s: %s, %s, %s", look.name, as_counted(sum->tensors, "tensor", "tensors").text,
          as_bytes(sum->bytes).text, share.text);
     svg_titled(p, "rect");
-    put_line(p, box, 0, " b", look.ink, sum->role);
+    put_line(p, box, 0, " b", look.ink, tensor_sum_name(sum));
     (void)snprintf(text, sizeof text, "%s · %s", look.name, as_memory(sum->bytes).text);
     put_line(p, box, 1, "", look.ink, gufo_str_of(text));
     (void)snprintf(text, sizeof text, "%s · %s", share.text,
@@ -111,7 +111,7 @@ static void put_description(page *p, const model_facts *f)
     html(p, "Treemap of %s of tensors.", as_counted(f->sum_count, "group", "groups").text);
     for (size_t i = 0; i < f->sum_count && i < 5; i++) {
         html(p, i == 0 ? " Largest: " : ", ");
-        html_text(p, f->sums[i].role, HTML_LABEL);
+        html_text(p, tensor_sum_name(&f->sums[i]), HTML_LABEL);
         html(p, " %s %s", scale_type(f->sums[i].type).name,
              as_share((double)f->sums[i].bytes, (double)f->bytes).text);
     }

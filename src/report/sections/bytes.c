@@ -182,7 +182,7 @@ static void put_data(const report *r)
         const tensor_sum *sum = &r->facts->sums[i];
 
         html_row(p);
-        html_cell_name(p, sum->role.len > 0 ? sum->role : gufo_str_of("others"));
+        html_cell_name(p, tensor_sum_name(sum));
         html_cell_word(p, scale_type(sum->type).name);
         html_cell_quantity(p, as_grouped(sum->tensors).text, (double)sum->tensors);
         html_cell_quantity(p, as_grouped(sum->elements).text, (double)sum->elements);
