@@ -241,6 +241,38 @@ typedef struct gufo_estimate_limits {
     uint64_t reserved[4]; /* must be zero */
 } gufo_estimate_limits;
 
+/* ==== Memory over the context ================================================================= */
+
+/* One context of a curve: what is on a device then. */
+typedef struct gufo_estimate_point {
+    uint64_t n_ctx;         /* what is asked for; then what llama.cpp makes of it */
+    uint64_t model_bytes;   /* weights */
+    uint64_t context_bytes; /* cache and state */
+    uint64_t
+        rest_bytes; /* buffers for computing and for the output, and what is loaded beside the model */
+    uint64_t
+        total_bytes; /* of the three; each of these is UINT64_MAX if it does not fit into 64 bits */
+    uint64_t most_bytes; /* gufo_estimate_most_bytes: with margins */
+    bool is_known;       /* buffers for computing are known; else they are not in `rest_bytes` */
+    uint64_t reserved[4];
+} gufo_estimate_point;
+
+/* At most so many contexts make a curve. */
+#define GUFO_ESTIMATE_CONTEXTS 96
+
+/* Writes contexts for a curve whose axis is logarithmic: four for each doubling from 2048 (for a smaller
+ * `most`, from 256) on, multiples of 256, and `most` itself as the last.  Returns how many there are.  Any thread. */
+GUFO_API size_t gufo_estimate_contexts(uint64_t most, uint64_t contexts[GUFO_ESTIMATE_CONTEXTS]);
+
+/* Computes points of a curve: for each of them gufo_estimator_run with its n_ctx (0: the model's) in place of that
+ * of `options`, which may be NULL.  `device` is 0 for the host, 1 for device 0.  Any thread.
+ *   GUFO_E_ARGUMENT  the device does not exist; as gufo_estimator_run
+ *   GUFO_E_RANGE, GUFO_E_MEMORY as gufo_estimator_run; points before that context are computed */
+GUFO_API gufo_status gufo_estimator_curve(const gufo_estimator *estimator,
+                                          const gufo_estimate_options *options, uint32_t device,
+                                          gufo_estimate_point *points, size_t count,
+                                          gufo_error *error);
+
 /* ---- what estimates know -------------------------------------------------------------------- */
 
 /* A few words without a point at the end, which live as long as the call.  Returns whether to continue. */

@@ -37,6 +37,17 @@ enum { GUFO_GROUPED_SIZE = 27 };
  * 1,235,814,400. */
 GUFO_API const char *gufo_number_grouped(char out[GUFO_GROUPED_SIZE], uint64_t value);
 
+/* Writes a number with so many decimals, at most nine, rounded as printf does, with a point in every
+ * locale: 4.68. */
+GUFO_API size_t gufo_number_fixed(char *out, double value, unsigned decimals);
+/* Numbers for people, with a unit.  All are written into `out` (GUFO_NUMBER_SIZE bytes) and returned.
+ *   count      three digits of thousands, millions and so on; below 1000 the number: 8.03 B
+ *   size       three digits in powers of 1000, as the sizes of files are shown: 808 MB
+ *   memory     one decimal in powers of 1024: 770.3 MiB */
+GUFO_API const char *gufo_number_count(char out[GUFO_NUMBER_SIZE], uint64_t value);
+GUFO_API const char *gufo_number_size(char out[GUFO_NUMBER_SIZE], uint64_t bytes);
+GUFO_API const char *gufo_number_memory(char out[GUFO_NUMBER_SIZE], uint64_t bytes);
+
 /* ---- UTF-8 (RFC 3629) ------------------------------------------------------------------------ */
 
 /* Decodes the code point at the start of `text` (not empty): its length in bytes, or 0 if the bytes
@@ -47,6 +58,11 @@ GUFO_API size_t gufo_utf8_encode(uint32_t code_point, char out[4]);
 /* Whether a terminal would act on this code point instead of showing it: C0, DEL, C1, bidirectional
  * controls, line and paragraph separators. */
 GUFO_API bool gufo_utf8_is_control(uint32_t code_point);
+enum { GUFO_SHOWN_SIZE = 16 };
+/* Writes what people are shown of the character at the start of `text` (not empty) into `out`, without a
+ * terminator: \n, \r, \t or \u{1b} for one that a terminal would act on, \xff for a byte that is not
+ * UTF-8, else the character.  Returns the length; *taken is that in `text`. */
+GUFO_API size_t gufo_utf8_show(gufo_str text, char out[GUFO_SHOWN_SIZE], size_t *taken);
 
 /* ---- names ------------------------------------------------------------------------------------ */
 

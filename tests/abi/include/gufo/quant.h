@@ -457,6 +457,8 @@ GUFO_API uint64_t gufo_quantizer_target_size(const gufo_quantizer *quantizer, si
 /* Bins of a histogram, and how many standard deviations from the mean an outlier is away. */
 #define GUFO_STATS_BINS 64
 #define GUFO_STATS_OUTLIER 6
+/* One of so many values is among the largest: a tensor of fewer has one such value. */
+#define GUFO_STATS_TOP 1000
 
 typedef enum gufo_stats_flags {
     GUFO_STATS_ONE_PASS = 1, /* no outliers, no histogram: these need a second pass over the data */
@@ -493,7 +495,11 @@ typedef struct gufo_stats {
     double low, high;
     uint64_t outliers_below, outliers_above; /* more than GUFO_STATS_OUTLIER deviations away */
     uint64_t bins[GUFO_STATS_BINS];
-    uint64_t reserved[8];
+    double rms; /* root mean square of the values; of the first pass */
+    /* With the second pass: the share of the sum of all squares that the values of the largest magnitudes
+     * have, one of GUFO_STATS_TOP; exact within 6 % of the part of those that are as large as the least of them. */
+    double top_energy;
+    uint64_t reserved[6];
 } gufo_stats;
 
 /* Scans the data of a tensor, reading it in chunks of about a megabyte (per thread), twice.  The
@@ -507,6 +513,42 @@ typedef struct gufo_stats {
 GUFO_API gufo_status gufo_tensor_scan(const gufo_model *model, const gufo_tensor *tensor,
                                       uint32_t flags, const gufo_run *run, gufo_stats *out,
                                       gufo_error *error);
+
+/* The largest magnitude, divided by the root mean square: 1 for values of one size, more the further outliers
+ * are away from the rest; 0 if all are 0.  Any thread. */
+GUFO_API double gufo_stats_peak(const gufo_stats *stats);
+
+/* ---- scales of blocks ------------------------------------------------------------------------- */
+
+/* Exponents that are counted each: from the least on; the first and the last count all beyond. */
+#define GUFO_SCALE_EXPONENTS 64
+#define GUFO_SCALE_LEAST_EXPONENT (-48)
+
+/* Scales that blocks of a quantized type have, one of each block. */
+typedef struct gufo_scale_counts {
+    uint64_t count;
+    uint64_t zeros, negative;
+    uint64_t subnormal; /* numbers below the least of full precision, but for 0 */
+    uint64_t saturated; /* the greatest number of the format, of either sign */
+    uint64_t nonfinite; /* infinite or NaN; an exponent of 255 in MXFP4 */
+    /* Of those that are finite and not 0: how many are, in magnitude, from 2^e to below 2^(e+1), with e from
+     * GUFO_SCALE_LEAST_EXPONENT on. */
+    uint64_t exponents[GUFO_SCALE_EXPONENTS];
+    uint64_t reserved[4];
+} gufo_scale_counts;
+
+typedef struct gufo_scales {
+    gufo_scale_counts scales;   /* d, by which all of a block is multiplied */
+    gufo_scale_counts minimums; /* dmin or m, of types that add one; else all 0 */
+    uint64_t reserved[4];
+} gufo_scales;
+
+/* Counts the scales of a tensor's blocks; values are not decoded.  A type without such scales has none (all
+ * counts are 0): floats and integers, and NVFP4, every byte of which is a scale.  Threads, progress and errors
+ * as gufo_tensor_scan, but any cpu will do. */
+GUFO_API gufo_status gufo_tensor_scan_scales(const gufo_model *model, const gufo_tensor *tensor,
+                                             const gufo_run *run, gufo_scales *out,
+                                             gufo_error *error);
 
 /* The place of an element: matrix counts through dimensions 2 and 3. */
 typedef struct gufo_stats_place {

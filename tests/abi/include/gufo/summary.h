@@ -129,6 +129,57 @@ GUFO_API bool gufo_tensor_groups_member(const gufo_tensor_groups *groups, uint64
 GUFO_API gufo_status gufo_tensor_groups_name(const gufo_tensor_groups *groups, uint64_t index,
                                              gufo_text *name, gufo_error *error);
 
+/* ==== Tensors by layer and role =============================================================== */
+
+#define GUFO_NO_LAYER UINT64_MAX
+
+/* "ffn_down" and 3 of "blk.3.ffn_down.weight"; "output" and GUFO_NO_LAYER of "output.weight".  A part of
+ * the name.  `layer` may be NULL.  Any thread. */
+GUFO_API gufo_str gufo_tensor_role(gufo_str name, uint64_t *layer);
+
+enum { GUFO_MOST_LAYERS = 1024, GUFO_MOST_ROLES = 256 };
+
+/* A table of tensors: a row for each layer, a column for each role, in the order in which they were
+ * added; and those outside of layers.
+ *
+ *              attn_q  ffn_down
+ *     layer 0  .       .             token_embd  output
+ *           1  .       .
+ *
+ * One thread at a time adds; then any number may read. */
+typedef struct gufo_layers gufo_layers;
+
+typedef struct gufo_layers_options {
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_layers_options;
+
+/* An empty table, freed with gufo_layers_free; `options` may be NULL.  NULL on failure: GUFO_E_MEMORY,
+ * GUFO_E_ARGUMENT. */
+GUFO_MUST_USE GUFO_API gufo_layers *gufo_layers_new(const gufo_layers_options *options,
+                                                    gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_layers_free(gufo_layers *layers);
+/* Adds a tensor, whose name must live as long as the table.  *item is what the caller calls it, such as its
+ * index in the model; where the place is taken, it becomes that of the tensor which has it, and the new one
+ * is dropped.  Layers and roles past the limits above are counted alone.  GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_layers_add(gufo_layers *layers, gufo_str name, uint32_t *item,
+                                     gufo_error *error);
+/* The number of layers, up to the last one that has a tensor; of roles; of tensors that the limits leave
+ * out. */
+GUFO_API uint64_t gufo_layers_count(const gufo_layers *layers);
+GUFO_API size_t gufo_layers_role_count(const gufo_layers *layers);
+GUFO_API uint64_t gufo_layers_left_out(const gufo_layers *layers);
+/* The name of a role; empty past the last. */
+GUFO_API gufo_str gufo_layers_role(const gufo_layers *layers, size_t role);
+/* The tensor of a layer and role; false if there is none.  `item` may be NULL. */
+GUFO_API bool gufo_layers_at(const gufo_layers *layers, uint64_t layer, size_t role,
+                             uint32_t *item);
+/* Tensor `index` of those outside of layers, at most GUFO_MOST_ROLES; false past the last.  Either output may be
+ * NULL. */
+GUFO_API bool gufo_layers_other(const gufo_layers *layers, size_t index, gufo_str *role,
+                                uint32_t *item);
+
 #ifdef __cplusplus
 }
 #endif
