@@ -158,6 +158,7 @@ static void test_types(void **state)
 static void test_heat(void **state)
 {
     const heat_scale linear = {0, 10, false}, log = {1e-4, 1, true}, flat = {3, 3, false};
+    const heat_scale alike = {0.02, 0.02001, false}, zeros = {0, 0, false};
 
     (void)state;
     check_u64(heat_step(&linear, 0), 0, "least");
@@ -167,7 +168,11 @@ static void test_heat(void **state)
     check_u64(heat_step(&linear, -1), 0, "less");
     check_u64(heat_step(&linear, NAN), 0, "not a number");
     check_u64(heat_step(&log, 1e-2), 5, "log");
-    check_u64(heat_step(&flat, 3), 0, "of one number");
+    check_u64(heat_step(&flat, 3), 5, "of one number");
+    check_u64(heat_step(&alike, 0.02), 5, "alike");
+    check_u64(heat_step(&alike, 0.02001), 5, "alike");
+    check_u64(heat_step(&zeros, 0), 5, "of zeros");
+    assert_false(heat_is_even(&linear));
 }
 
 static void test_axes(void **state)

@@ -57,12 +57,19 @@ type_look scale_type(uint32_t id)
 
 /* ---- measured numbers --------------------------------------------------------------------------- */
 
+bool heat_is_even(const heat_scale *scale)
+{
+    return scale->most - scale->least <= 0.01 * fmax(fabs(scale->least), fabs(scale->most));
+}
+
 unsigned heat_step(const heat_scale *scale, double value)
 {
     double part = scale->is_log ? log(value / scale->least) / log(scale->most / scale->least)
                                 : (value - scale->least) / (scale->most - scale->least);
 
-    if (!(part > 0)) /* less, NaN, or a scale of one number */
+    if (heat_is_even(scale))
+        return HEAT_STEPS / 2;
+    if (!(part > 0)) /* less, or NaN */
         return 0;
     return part >= 1 ? HEAT_STEPS - 1 : (unsigned)(part * HEAT_STEPS);
 }

@@ -26,6 +26,8 @@ typedef struct heat_scale {
 } heat_scale;
 
 enum { HEAT_STEPS = 10 };
+/* Whether all numbers are alike, within 1 %: shades of their differences would show noise. */
+bool heat_is_even(const heat_scale *scale);
 /* The step of a number, from 0 to 9: more is more contrast.  Its colour is the class "mN". */
 unsigned heat_step(const heat_scale *scale, double value);
 /* The class of letters on a step: "hl" on the stronger half, else "hd". */

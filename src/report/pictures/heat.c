@@ -95,6 +95,11 @@ void picture_heat(page *p, const heat_map *m, const model_facts *facts, const la
 
 void picture_heat_legend(page *p, const char *what, const heat_scale *scale)
 {
+    if (heat_is_even(scale)) {
+        html(p, "<p class=\"legend\"><small>%s: %s everywhere, within 1 %%</small></p>", what,
+             as_measured(scale->most).text);
+        return;
+    }
     html(p, "<p class=\"legend\"><small>%s, %s scale</small><span class=\"ramp\"><span>%s</span>",
          what, scale->is_log ? "logarithmic" : "linear", as_measured(scale->least).text);
     for (unsigned i = 0; i < HEAT_STEPS; i++)

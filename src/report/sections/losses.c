@@ -119,7 +119,7 @@ static void put_facts(const comparison *c, size_t i)
     if (candidate->bits_per_weight > 0)
         html(c->p, " · %s bits per weight", as_fixed(candidate->bits_per_weight, 2).text);
     if (isfinite(candidate->loss))
-        html(c->p, " · loss %s", as_measured(candidate->loss).text);
+        html(c->p, " · sum of losses %s", as_measured(candidate->loss).text);
 }
 
 static void put_lead(const comparison *c)

@@ -180,6 +180,8 @@ static void draw_labels(const memory_view *v)
         html_text(v->p, v->memory->cache_type, HTML_LABEL);
         svg_text_end(v->p);
     }
+    if (y_of(v, (double)last->weights + (double)last->cache) - y_of(v, total_of(last)) > 36)
+        svg_label(v->p, 0, y_of(v, total_of(v->memory->points)) + 18, 9, "k b", "buffers");
     svg_label(v->p, 100, y_of(v, total_of(last)) + 4, 5, "ink b",
               as_memory((uint64_t)total_of(last)).text);
     taken = y_of(v, total_of(last)) + 4;
@@ -296,7 +298,7 @@ static void write_table(page *p, const gufo_report_memory *memory, size_t count)
 static bool is_drawn(const gufo_report_memory *m)
 {
     return m->count > 0 && m->count <= MOST_POINTS && m->points[0].context > 0 &&
-           isfinite(total_of(last_of(m)));
+           m->points[0].weights > 0 && isfinite(total_of(last_of(m)));
 }
 
 void section_memory(const report *r)
