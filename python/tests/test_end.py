@@ -22,7 +22,7 @@ begun = threading.Event()
 def show(done, total):
     begun.set()
 def work():
-    model.quantize("out.gguf", "IQ4_XS", effort="high", threads=1, progress=show)
+    model.quantize("out.gguf", "IQ3_S", effort="high", threads=1, progress=show)
 threading.Thread(target=work, daemon=True).start()
 begun.wait()
 """
@@ -31,8 +31,8 @@ begun.wait()
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """With a file whose encoding takes some seconds."""
-    rows = np.random.default_rng(1).standard_normal((8192, 1024), np.float32)
-    tensors = [("blk.0.ffn_up.weight", 0, [1024, 8192], rows.astype("<f4").tobytes())]
+    rows = np.random.default_rng(1).standard_normal((16384, 1024), np.float32)
+    tensors = [("blk.0.ffn_up.weight", 0, [1024, 16384], rows.astype("<f4").tobytes())]
     (tmp_path / "large.gguf").write_bytes(making.gguf([("general.architecture", "string", "llama")], tensors))
     return tmp_path
 

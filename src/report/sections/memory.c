@@ -169,7 +169,7 @@ static void draw_cards(const memory_view *v)
 /* Names of lines and areas, where they end. */
 static void draw_labels(const memory_view *v)
 {
-    const gufo_report_memory_point *last = last_of(v->memory);
+    const gufo_report_memory_point *first = v->memory->points, *last = last_of(v->memory);
     double weights = y_of(v, (double)last->weights), taken = HEIGHT + 20;
 
     if (HEIGHT - weights > 18)
@@ -181,7 +181,8 @@ static void draw_labels(const memory_view *v)
         svg_text_end(v->p);
     }
     if (y_of(v, (double)last->weights + (double)last->cache) - y_of(v, total_of(last)) > 36)
-        svg_label(v->p, 0, y_of(v, total_of(v->memory->points)) + 18, 9, "k b", "buffers");
+        svg_label(v->p, 0, y_of(v, (double)first->weights + (double)first->cache) - 6, 9, "k b",
+                  "buffers");
     svg_label(v->p, 100, y_of(v, total_of(last)) + 4, 5, "ink b",
               as_memory((uint64_t)total_of(last)).text);
     taken = y_of(v, total_of(last)) + 4;
