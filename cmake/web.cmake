@@ -6,9 +6,8 @@
 
 file(GLOB module_sources CONFIGURE_DEPENDS web/module/*.c)
 list(FILTER module_sources EXCLUDE REGEX "/(host_wasm|native)\\.c$")
-# Written, and computed for pages, by the command in the same way.
-list(APPEND module_sources src/cli/core/values/json.c src/cli/core/values/array.c src/cli/core/terminal/shell.c
-    src/cli/report/report_memory.c src/cli/report/report_store.c)
+# JSON and words of the shell are written as the command writes them.
+list(APPEND module_sources src/cli/core/values/json.c src/cli/core/terminal/shell.c)
 
 # viewer_program(NAME source...): an executable with the module inside.
 function(viewer_program name)

@@ -12,6 +12,7 @@
 #ifndef GUFO_REPORT_H
 #define GUFO_REPORT_H
 
+#include "estimate.h"
 #include "format.h"
 #include "quant.h"
 
@@ -65,6 +66,28 @@ typedef struct gufo_report_memory {
     gufo_str formula; /* of the cache, in words; empty: none */
     uint64_t reserved[4];
 } gufo_report_memory;
+
+/* These numbers of a model: what pages of gufo report have.  Owns what gufo_report_model points to. */
+typedef struct gufo_report_curves gufo_report_curves;
+
+typedef struct gufo_report_curves_options {
+    const gufo_estimator *estimator; /* of the model; NULL: its own */
+    /* How the model is run; its context and types of the cache do not matter.  NULL: all layers on one card. */
+    const gufo_estimate_options *run;
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_report_curves_options;
+
+/* Computes the memory of the first device over the context, with a cache of F16, Q8_0 and Q4_0; margins of buffers
+ * count as used.  A model of which this is not known has an empty list.  `options` may be NULL.  Freed with
+ * gufo_report_curves_free.  Any thread.  NULL on failure: GUFO_E_MEMORY, GUFO_E_ARGUMENT. */
+GUFO_MUST_USE GUFO_API gufo_report_curves *gufo_report_curves_new(
+    const gufo_model *model, const gufo_report_curves_options *options, gufo_error *error);
+/* What gufo_report_model takes; it lives as long as the curves. */
+GUFO_API const gufo_report_memory *gufo_report_curves_list(const gufo_report_curves *curves,
+                                                           size_t *count);
+/* NULL is allowed. */
+GUFO_API void gufo_report_curves_free(gufo_report_curves *curves);
 
 /* ==== Tokenizer =============================================================================== */
 

@@ -54,6 +54,7 @@ def test_a_model(tmp_path: Path) -> None:
     text = text_of(page)
     assert page == gufo.report(tmp_path / "large.gguf")
     assert "Sensible 1.2B Instruct" in text and "Types per layer" in text and "ffn_down" in text
+    assert "Memory over the context" in text
     assert "a note" in text_of(gufo.report(model, note="a note", title="a <b>title</b>"))
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org", "")
 

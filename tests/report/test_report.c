@@ -235,13 +235,124 @@ static void test_many_gaps(void **state)
     gufo_text_free(&out);
 }
 
+/* ---- memory over the context -------------------------------------------------------------------- */
+
+/* A header that the rules of an architecture take. */
+static builder make_llama(void)
+{
+    static const struct {
+        const char *key;
+        uint32_t value;
+    } keys[] = {{"llama.block_count", 2},
+                {"llama.context_length", 4096},
+                {"llama.embedding_length", 64},
+                {"llama.feed_forward_length", 128},
+                {"llama.attention.head_count", 2},
+                {"llama.attention.head_count_kv", 1},
+                {"llama.vocab_size", 8}};
+    builder b = builder_new((encoding){3, false});
+
+    builder_header(&b, 1, COUNT_OF(keys) + 1);
+    builder_kv_str(&b, "general.architecture", "llama");
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        builder_kv_u32(&b, keys[i].key, keys[i].value);
+    builder_tensor(&b, "token_embd.weight", GUFO_TYPE_F32, 2, (uint64_t[]){64, 8}, 0);
+    builder_pad(&b, 32);
+    builder_zeros(&b, 64 * 8 * 4);
+    return b;
+}
+
+/* Three types of the cache, each smaller than the one before; they end at the model's context. */
+static void test_curves(void **state)
+{
+    static const char token[] = ": 256 bytes for a token in F16; all layers are on the card";
+    builder b = make_llama();
+    gufo_error error;
+    gufo_model *model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+    gufo_report_curves *curves = gufo_report_curves_new(model, NULL, &error);
+    const gufo_report_memory *list;
+    size_t count;
+
+    (void)state;
+    assert_non_null(curves);
+    list = gufo_report_curves_list(curves, &count);
+    check_u64(count, 3, "types of the cache");
+    for (size_t i = 0; i < count; i++) {
+        const gufo_report_memory_point *last = &list[i].points[list[i].count - 1];
+
+        check_u64(last->context, 4096, "type %zu", i);
+        check_u64(last->weights, list[0].points[0].weights, "type %zu", i);
+        check(i == 0 || last->cache < list[i - 1].points[list[i].count - 1].cache, "type %zu", i);
+        check(memmem(list[i].formula.data, list[i].formula.len, token, sizeof token - 1) != NULL,
+              "%.*s", (int)list[i].formula.len, list[i].formula.data);
+    }
+    check(gufo_str_equal(list[2].cache_type, gufo_str_of("Q4_0")), "the last type");
+    gufo_report_curves_free(curves);
+    gufo_report_curves_free(NULL);
+    gufo_model_free(model);
+    builder_free(&b);
+}
+
+/* Of a model that no rule knows there is nothing to draw, which is not a failure. */
+static void test_no_curves(void **state)
+{
+    builder b = make_file();
+    gufo_error error;
+    gufo_model *model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+    const gufo_report_curves_options later = {.reserved = {1}};
+    gufo_report_curves *curves = gufo_report_curves_new(model, NULL, &error);
+    size_t count = 9;
+
+    (void)state;
+    assert_non_null(curves);
+    (void)gufo_report_curves_list(curves, &count);
+    check_u64(count, 0, "curves");
+    gufo_report_curves_free(curves);
+    assert_null(gufo_report_curves_new(model, &later, &error));
+    check_status(error.code, GUFO_E_ARGUMENT, &error, "reserved");
+    gufo_model_free(model);
+    builder_free(&b);
+}
+
+static void test_curves_memory(void **state)
+{
+    builder b = make_llama();
+    gufo_error error;
+    gufo_model *model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+    bool done = false;
+
+    (void)state;
+    for (size_t step = 1; !done; step++) {
+        counter c;
+        gufo_allocator allocator;
+        const gufo_report_curves_options options = {.allocator = &allocator};
+        gufo_report_curves *curves;
+
+        counter_init(&c);
+        allocator = counter_allocator(&c);
+        c.fail_at = step;
+        curves = gufo_report_curves_new(model, &options, &error);
+        done = curves != NULL;
+        if (!done)
+            check_status(error.code, GUFO_E_MEMORY, &error, "step %zu", step);
+        else
+            check(step > 2, "two requests at least");
+        gufo_report_curves_free(curves);
+        check_u64(c.in_use, 0, "step %zu", step);
+        assert_true(step < 1000);
+    }
+    gufo_model_free(model);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),      cmocka_unit_test(test_memory),
         cmocka_unit_test(test_arguments),  cmocka_unit_test(test_findings),
         cmocka_unit_test(test_finding_of), cmocka_unit_test(test_many_roles),
-        cmocka_unit_test(test_many_gaps)};
+        cmocka_unit_test(test_many_gaps),  cmocka_unit_test(test_curves),
+        cmocka_unit_test(test_no_curves),  cmocka_unit_test(test_curves_memory)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

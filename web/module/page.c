@@ -2,16 +2,9 @@
 #include "module.h"
 
 #include "cli/core/terminal/text.h"
-#include "cli/report/report_facts.h"
+#include "gufo/report.h"
 
 #include <stdlib.h>
-
-/* The command reports that it has no memory; here the page lacks what it was for. */
-int report_memory(const char *path)
-{
-    (void)path;
-    return CODE_FAILED;
-}
 
 /* The caller frees the list. */
 static gufo_report_finding *shown_findings(const gufo_model *model, const gufo_finding_list *found)
@@ -38,16 +31,18 @@ static bool name_command(const viewer_model *m, answer *command)
 static gufo_status write_content(gufo_report_model *shown, FILE *out, gufo_error *error)
 {
     const gufo_report_content content = {.models = shown, .model_count = 1};
-    report_store store = {.pieces = NULL};
+    gufo_report_curves *curves = gufo_report_curves_new(shown->model, NULL, error);
     gufo_text page = {0};
     gufo_status status;
 
-    (void)report_add_memory(&store, NULL, NULL, shown);
+    if (curves == NULL)
+        return error->code;
+    shown->memory = gufo_report_curves_list(curves, &shown->memory_count);
     status = gufo_report_write(&content, &page, error);
     if (status == GUFO_OK)
         (void)fwrite(page.data, 1, page.len, out);
     gufo_text_free(&page);
-    report_store_free(&store);
+    gufo_report_curves_free(curves);
     return status;
 }
 

@@ -12,6 +12,7 @@ typedef struct shown {
     gufo_finding_list *found;
     gufo_report_finding *findings;
     gufo_stats *stats;
+    gufo_report_curves *curves;
 } shown;
 
 typedef struct drawing {
@@ -72,6 +73,15 @@ static gufo_status measure(shown *s, const gufo_run *run, gufo_error *error)
     return status;
 }
 
+static gufo_status estimate(shown *s, gufo_error *error)
+{
+    s->curves = gufo_report_curves_new(s->model.model, NULL, error);
+    if (s->curves == NULL)
+        return error->code;
+    s->model.memory = gufo_report_curves_list(s->curves, &s->model.memory_count);
+    return GUFO_OK;
+}
+
 static gufo_status draw(void *context, const gufo_run *run, gufo_error *error)
 {
     drawing *d = context;
@@ -79,6 +89,8 @@ static gufo_status draw(void *context, const gufo_run *run, gufo_error *error)
 
     for (size_t i = 0; i < d->count && status == GUFO_OK; i++) {
         status = find_faults(&d->shown[i], error);
+        if (status == GUFO_OK)
+            status = estimate(&d->shown[i], error);
         if (status == GUFO_OK && d->measures)
             status = measure(&d->shown[i], run, error);
         d->models[i] = d->shown[i].model;
@@ -92,6 +104,7 @@ static void leave(drawing *d)
         gufo_finding_list_free(d->shown[i].found);
         free(d->shown[i].findings);
         free(d->shown[i].stats);
+        gufo_report_curves_free(d->shown[i].curves);
         core_model_leave(d->shown[i].object);
     }
     free(d->shown);

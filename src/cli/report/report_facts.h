@@ -22,6 +22,7 @@ typedef struct shared_options shared_options; /* cli/core/options/options.h */
 typedef struct report_store {
     void **pieces;
     size_t count;
+    gufo_report_curves *curves; /* NULL: none */
 } report_store;
 
 /* Room for `count` elements, zeros; NULL after a report. */

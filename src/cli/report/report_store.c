@@ -32,5 +32,6 @@ void report_store_free(report_store *store)
     for (size_t i = 0; i < store->count; i++)
         free(store->pieces[i]);
     free(store->pieces);
+    gufo_report_curves_free(store->curves);
     *store = (report_store){.pieces = NULL};
 }
