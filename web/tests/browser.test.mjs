@@ -122,7 +122,7 @@ async function browserTests(t, browser, name) {
     await page.close();
   });
 
-  await t.test("says what is no model", async () => {
+  await t.test("says that a file is not a model", async () => {
     const { page } = await visit(browser, "viewer.html");
     const opened = await open(page, "none.gguf");
     assert.equal(opened.state, "failed");
