@@ -63,7 +63,8 @@ static gufo_status measure(shown *s, const gufo_run *run, gufo_error *error)
     if (s->stats == NULL)
         return no_memory(error);
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
-        if (!gufo_model_tensor_at(model, i, &tensor))
+        /* Data that several tensors have would be read again and again. */
+        if (!gufo_model_tensor_at(model, i, &tensor) || tensor.overlaps)
             continue;
         status = gufo_tensor_scan(model, &tensor, 0, run, &s->stats[i], error);
         if (status == GUFO_E_TYPE || status == GUFO_E_ARGUMENT)

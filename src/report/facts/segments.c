@@ -116,7 +116,7 @@ static bool place_tensor(segment_list *l, const gufo_tensor *tensor, uint32_t al
         l->gap_bytes += tensor->offset - *at;
     } else if (tensor->offset < *at) {
         l->overlaps++;
-        l->overlap_bytes += smaller(end, *at) - tensor->offset;
+        l->overlap_bytes = capped_add(l->overlap_bytes, smaller(end, *at) - tensor->offset);
     }
     whole = whole && add_tensor(l, tensor, larger(tensor->offset, *at), end);
     *at = larger(*at, end);

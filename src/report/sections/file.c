@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-enum { MOST_FILES = 16, MOST_LISTED = 200 };
+enum { MOST_FILES = 16, MOST_SEGMENTS = 200 };
 
 /* ---- what the picture shows ------------------------------------------------------------------------ */
 
@@ -99,7 +99,7 @@ static void put_data(page *p, const segment_list *l)
 
     figure_data(p, "Data as a table");
     html_table(p, "Parts of the file", columns);
-    for (uint64_t i = 0; i < l->count && i < MOST_LISTED; i++) {
+    for (uint64_t i = 0; i < l->count && i < MOST_SEGMENTS; i++) {
         const segment *s = &l->items[i];
 
         html_row(p);
@@ -111,9 +111,9 @@ static void put_data(page *p, const segment_list *l)
         html_row_end(p);
     }
     html_table_end(p);
-    if (l->count > MOST_LISTED)
+    if (l->count > MOST_SEGMENTS)
         html(p, "<p class=\"note\">%s more are not listed.</p>",
-             as_counted(l->count - MOST_LISTED, "part", "parts").text);
+             as_counted(l->count - MOST_SEGMENTS, "part", "parts").text);
 }
 
 static void put_file(const report *r, size_t shard)

@@ -348,10 +348,11 @@ static void begin_table(const comparison *c, const char *label, const char *head
 static void write_tensors(const comparison *c)
 {
     gufo_tensor tensor;
+    uint64_t listed = 0;
 
     begin_table(c, "Losses of tensors", "Tensor");
     for (uint64_t i = 0; gufo_model_tensor_at(c->facts->model, i, &tensor); i++) {
-        if (worst_of(c, i) <= 0)
+        if (worst_of(c, i) <= 0 || listed++ >= MOST_LISTED)
             continue;
         html_row(c->p);
         html_cell_name(c->p, tensor.name);
@@ -368,6 +369,7 @@ static void write_tensors(const comparison *c)
         html_row_end(c->p);
     }
     html_table_end(c->p);
+    section_rest(c->p, listed);
 }
 
 /* The mean loss of the tensors of a role (`row`), or of a layer, that lose something. */

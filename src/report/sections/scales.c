@@ -86,7 +86,7 @@ static void write_finding(page *p, const char *name, const gufo_scale_counts *c)
 static void draw_counts(page *p, const char *title, const gufo_scale_counts *c)
 {
     scale_range range = range_of(c);
-    char described[96];
+    char described[160];
     const histogram h = {.title = title,
                          .described = described,
                          .counts = c->exponents + range.first,

@@ -36,6 +36,10 @@ section_there_fn section_weights_is_there, section_losses_is_there, section_size
 /* "3 warnings" beside the heading; may be NULL in the table of sections. */
 section_fn section_findings, section_findings_count, section_metadata_count, section_tensors_count;
 
+/* Tables list so many tensors, and say how many of those found they do not list. */
+enum { MOST_LISTED = 5000 };
+void section_rest(page *p, uint64_t found);
+
 /* One line with the command of the caller that makes what a section lacks; nothing without one. */
 void section_hint(const report *r, gufo_report_part part, const char *what);
 

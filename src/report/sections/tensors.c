@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { MOST_LISTED = 5000, NONE = UINT16_MAX };
+enum { NONE = UINT16_MAX };
 
 static const html_column columns[] = {{"Tensor", false}, {"Type", false}, {"Shape", false},
                                       {"Weights", true}, {"Bytes", true}, {"From byte", true},

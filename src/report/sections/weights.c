@@ -256,12 +256,14 @@ static void write_table(const report *r)
                                           {"Top 0.1 % energy, %", true},
                                           {NULL, false}};
     gufo_tensor tensor;
+    uint64_t listed = 0;
 
     html_table(r->page, "Numbers of tensors", columns);
     for (uint64_t i = 0; gufo_model_tensor_at(r->model->model, i, &tensor); i++)
-        if (r->model->stats[i].elements > 0)
+        if (r->model->stats[i].elements > 0 && listed++ < MOST_LISTED)
             write_row(r->page, &tensor, &r->model->stats[i]);
     html_table_end(r->page);
+    section_rest(r->page, listed);
 }
 
 /* ---- the section ---------------------------------------------------------------------------- */
