@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .differences import *
     from .edits import *
     from .estimates import *
+    from .findings import *
     from .found import *
     from .gguf_reader import *
     from .hashes import *
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .pages import *
     from .quants import *
     from .tensor_mapping import *
+    from .tensors import *
     from .text import *
     from .utility import *
     from .vocab import *
@@ -56,7 +58,9 @@ _MODULES = {
 # The same of gufo's own interface: gguf does not have these names, and a star does not import them.
 _OWN = {
     "_core": "Error",
-    "models": "Entry Finding Findings Mapped Model Tensor Tensors open validate",
+    "models": "Entry Model open validate",
+    "tensors": "Mapped Tensor Tensors",
+    "findings": "Finding Findings",
     "jobs": "Job JobTensor Output PartResult QuantizeJob SizePlan SizeTensor convert",
     "plans": "Part PartOutput Plan plan",
     "edits": "Change Edit EditPlan edit recover",

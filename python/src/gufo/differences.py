@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from gufo import _core
 from gufo import models
-from gufo.models import Model, Value, text_of
+from gufo.models import Model, Value
+from gufo.tensors import text_of
 from gufo.progress import shown
 
 if TYPE_CHECKING:

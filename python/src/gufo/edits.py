@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from gufo import _core
 from gufo.given import typed
-from gufo.models import ARRAY, Findings, Path, Value, bytes_of, need, text_of
+from gufo.findings import Findings
+from gufo.models import ARRAY, Path, Value, need
+from gufo.tensors import bytes_of, text_of
 
 if TYPE_CHECKING:
     from types import TracebackType

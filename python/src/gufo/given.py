@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from gufo import _core
-from gufo.models import ARRAY, VALUE_TYPES, bytes_of
+from gufo.models import ARRAY, VALUE_TYPES
+from gufo.tensors import bytes_of
 
 if TYPE_CHECKING:
     from gufo.models import Model

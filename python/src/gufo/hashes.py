@@ -14,7 +14,8 @@ from typing import Any
 
 from gufo import _core
 from gufo import models
-from gufo.models import Model, text_of
+from gufo.models import Model
+from gufo.tensors import text_of
 from gufo.progress import Progress, shown
 
 __all__ = ["Hashes", "Verdict", "Verification", "hash", "verify"]

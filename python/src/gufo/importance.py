@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from gufo import _core
 from gufo.jobs import Job
-from gufo.models import Path, need, text_of
+from gufo.models import Path, need
+from gufo.tensors import text_of
 from gufo.progress import Progress
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from typing import Any, Self, Union
 from gufo import _core
 from gufo import models
 from gufo.given import Size, bytes_in, metadata_rows
-from gufo.models import Model, Path, Tensor, bytes_of, text_of
+from gufo.models import Model, Path
+from gufo.tensors import Tensor, bytes_of, text_of
 from gufo.progress import Progress, shown
 
 __all__ = ["Job", "JobTensor", "Output", "PartResult", "QuantizeJob", "SizePlan", "SizeTensor", "convert"]

@@ -11,13 +11,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gufo import _core
-from gufo.models import text_of
+from gufo.tensors import text_of
 
 if TYPE_CHECKING:
     from gufo.differences import Diff
     from gufo.estimates import Estimate
     from gufo.jobs import QuantizeJob
-    from gufo.models import Findings, Model, Tensor
+    from gufo.findings import Findings
+    from gufo.models import Model
+    from gufo.tensors import Tensor
     from gufo.text import Tokens
 
 MOST_LAYERS, MOST_ROWS, MOST_TEXT, MOST_TOKENS = 256, 500, 160, 2000

@@ -15,7 +15,8 @@ from typing import Any
 
 from gufo import _core
 from gufo.given import metadata_rows
-from gufo.models import DTYPES, Model, Path, Tensor, bytes_of, need
+from gufo.models import Model, Path, need
+from gufo.tensors import DTYPES, Tensor, bytes_of
 from gufo.progress import Progress, shown
 
 __all__ = ["write"]
