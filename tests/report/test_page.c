@@ -155,6 +155,16 @@ static void test_types(void **state)
     assert_string_equal(scale_type(999).code, "?");
 }
 
+static void test_whole(void **state)
+{
+    (void)state;
+    check_u64(whole_of(1e300), UINT64_MAX, "more");
+    check_u64(whole_of(0x1p64), UINT64_MAX, "just more");
+    check_u64(whole_of(1234.9), 1234, "a number");
+    check_u64(whole_of(-1), 0, "less");
+    check_u64(whole_of(NAN), 0, "not a number");
+}
+
 static void test_heat(void **state)
 {
     const heat_scale linear = {0, 10, false}, log = {1e-4, 1, true}, flat = {3, 3, false};
@@ -241,9 +251,11 @@ static void test_squares(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),   cmocka_unit_test(test_lines),  cmocka_unit_test(test_long),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_types),  cmocka_unit_test(test_heat),
-        cmocka_unit_test(test_axes),    cmocka_unit_test(test_squares)};
+        cmocka_unit_test(test_texts),  cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_long),   cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_types),  cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_heat),   cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_squares)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,13 @@ number_text as_measured(double value)
     return n;
 }
 
+uint64_t whole_of(double value)
+{
+    if (!(value > 0))
+        return 0;
+    return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+}
+
 /* There are thousands of them: by hand. */
 number_text as_place(double value)
 {

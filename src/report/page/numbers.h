@@ -20,4 +20,7 @@ number_text as_measured(double value); /* three digits: 0.0293, 1.5e-7 */
 /* A place in a picture, with two decimals at most and none that are 0. */
 number_text as_place(double value);
 
+/* A number that was computed, as one of bytes or tokens: cut off at what 64 bits hold; 0 for less, and NaN. */
+uint64_t whole_of(double value);
+
 #endif

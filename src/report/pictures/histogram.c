@@ -33,7 +33,7 @@ static void draw_axis(page *p, const histogram *h, const axis_ticks *ticks)
 
         if (ticks->values[i] > 0)
             svg_line(p, 0, y, 100, y, "grid");
-        svg_label(p, 0, y + 4, -6, "ax e", as_short((uint64_t)ticks->values[i]).text);
+        svg_label(p, 0, y + 4, -6, "ax e", as_short(whole_of(ticks->values[i])).text);
     }
     svg_line(p, 0, HEIGHT, 100, HEIGHT, "axis");
 }

@@ -75,7 +75,7 @@ static void put_sums(const report *r)
     if (o->tensors > 0 && o->parameters < UINT64_MAX)
         put_fact(r->page, "Parameters", as_short(o->parameters).text);
     if (r->facts->active > 0 && r->facts->active < 1e18)
-        put_fact(r->page, "Active", as_short((uint64_t)r->facts->active).text);
+        put_fact(r->page, "Active", as_short(whole_of(r->facts->active)).text);
     if (!o->facts.is_made)
         put_fact(r->page, "Size", as_memory(o->facts.size).text);
     if (o->bits_per_weight > 0)

@@ -42,7 +42,7 @@ static uint64_t context_within(const gufo_report_memory *m, double bytes)
         if (i + 1 == m->count)
             return a->context;
         part = (bytes - total_of(a)) / (total_of(b) - total_of(a));
-        return a->context + (uint64_t)((double)(b->context - a->context) * part) / STEP * STEP;
+        return a->context + whole_of((double)(b->context - a->context) * part) / STEP * STEP;
     }
     return 0;
 }
@@ -125,7 +125,7 @@ static void draw_axes(const memory_view *v)
 
     for (size_t i = 0; i < v->ticks.count; i++)
         svg_label(v->p, 0, y_of(v, v->ticks.values[i] * gib) + 4, -8, "ax e",
-                  as_memory((uint64_t)(v->ticks.values[i] * gib)).text);
+                  as_memory(whole_of(v->ticks.values[i] * gib)).text);
     for (uint64_t n = first->context; n < last->context; n *= 2) {
         double x = 100 * place_of_context(v, n);
 
@@ -184,7 +184,7 @@ static void draw_labels(const memory_view *v)
         svg_label(v->p, 0, y_of(v, (double)first->weights + (double)first->cache) - 6, 9, "k b",
                   "buffers");
     svg_label(v->p, 100, y_of(v, total_of(last)) + 4, 5, "ink b",
-              as_memory((uint64_t)total_of(last)).text);
+              as_memory(whole_of(total_of(last))).text);
     taken = y_of(v, total_of(last)) + 4;
     for (size_t i = 1; i < v->count; i++) {
         double y = fmax(y_of(v, total_of(last_of(&v->memory[i]))) + 4, taken + 13);
@@ -210,9 +210,9 @@ static void draw(const memory_view *v)
     html(v->p, "<div class=\"cq\">");
     svg_begin(v->p, &frame);
     html(v->p, "Weights %s. ", as_memory(last->weights).text);
-    html(v->p, "Total %s at %s tokens, ", as_memory((uint64_t)total_of(first)).text,
+    html(v->p, "Total %s at %s tokens, ", as_memory(whole_of(total_of(first))).text,
          as_grouped(first->context).text);
-    html(v->p, "%s at %s.", as_memory((uint64_t)total_of(last)).text,
+    html(v->p, "%s at %s.", as_memory(whole_of(total_of(last))).text,
          as_grouped(last->context).text);
     svg_described(v->p);
     svg_stretched_begin(v->p, (svg_box){0, 100, 0, HEIGHT});
@@ -288,7 +288,7 @@ static void write_table(page *p, const gufo_report_memory *memory, size_t count)
             html_cell_quantity(p, as_memory(point->weights).text, (double)point->weights);
             html_cell_quantity(p, as_memory(point->cache).text, (double)point->cache);
             html_cell_quantity(p, as_memory(point->compute).text, (double)point->compute);
-            html_cell_quantity(p, as_memory((uint64_t)total_of(point)).text, total_of(point));
+            html_cell_quantity(p, as_memory(whole_of(total_of(point))).text, total_of(point));
             html_row_end(p);
         }
     html_table_end(p);

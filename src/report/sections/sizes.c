@@ -135,7 +135,7 @@ static void draw_axes(const size_view *v)
         if (size > v->right)
             break;
         svg_label(v->p, 100 * x_of(v, size), HEIGHT + 16, 0, i % 2 == 0 ? "ax c" : "ax c c420",
-                  as_memory((uint64_t)size).text);
+                  as_memory(whole_of(size)).text);
     }
     svg_line(v->p, 0, HEIGHT, 100, HEIGHT, "axis");
 }
@@ -189,8 +189,8 @@ static void draw(const size_view *v)
     svg_begin(v->p, &frame);
     html(v->p, "Losses from %s to %s over sizes from ", as_measured(v->low / v->unit).text,
          as_measured(v->high / v->unit).text);
-    html(v->p, "%s to ", as_memory((uint64_t)fmax(v->left, 0)).text);
-    html(v->p, "%s.", as_memory((uint64_t)v->right).text);
+    html(v->p, "%s to ", as_memory(whole_of(fmax(v->left, 0))).text);
+    html(v->p, "%s.", as_memory(whole_of(v->right)).text);
     svg_described(v->p);
     draw_axes(v);
     draw_curve(v);
@@ -220,8 +220,8 @@ static void write_finding(const size_view *v)
         above += point->loss >= plan * (1 - 1e-9);
     }
     if (size > 0 && size < (double)usual->size)
-        html(v->p, "The loss of Q4_K_M needs %s, %s less", as_memory((uint64_t)size).text,
-             as_memory(usual->size - (uint64_t)size).text);
+        html(v->p, "The loss of Q4_K_M needs %s, %s less", as_memory(whole_of(size)).text,
+             as_memory(usual->size - whole_of(size)).text);
     if (mixtures == 0)
         html(v->p, "What plans of each size lose.");
     else if (above == mixtures)
