@@ -5,20 +5,26 @@
 
 #include "gufo/report.h"
 
-/* A small model of two layers, with a gap in its data. */
+static builder make_file_of(const char *const *names, size_t count)
+{
+    builder b = builder_new((encoding){3, false});
+
+    builder_header(&b, count, 1);
+    builder_kv_str(&b, "general.architecture", "llama");
+    for (size_t i = 0; i < count; i++)
+        builder_tensor(&b, names[i], GUFO_TYPE_F32, 2, (uint64_t[]){8, 4}, 128 * i);
+    builder_pad(&b, 32);
+    builder_zeros(&b, 128 * count);
+    return b;
+}
+
+/* A small model of two layers. */
 static builder make_file(void)
 {
     static const char *const names[] = {"token_embd.weight", "blk.0.attn_q.weight",
                                         "blk.1.attn_q.weight", "blk.0.ffn_<b>.weight"};
-    builder b = builder_new((encoding){3, false});
 
-    builder_header(&b, COUNT_OF(names), 1);
-    builder_kv_str(&b, "general.architecture", "llama");
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        builder_tensor(&b, names[i], GUFO_TYPE_F32, 2, (uint64_t[]){8, 4}, 128 * i);
-    builder_pad(&b, 32);
-    builder_zeros(&b, 128 * COUNT_OF(names));
-    return b;
+    return make_file_of(names, COUNT_OF(names));
 }
 
 static gufo_status write_page(const gufo_report_model *models, size_t count,
@@ -69,6 +75,33 @@ static void test_order(void **state)
     gufo_text_free(&both);
     gufo_model_free(model);
     builder_free(&b);
+}
+
+/* Layers that do different things are named above their cells, those of one kind are not. */
+static void test_kinds_of_layers(void **state)
+{
+    static const char *const mixed[] = {"blk.0.ssm_in.weight", "blk.0.ffn_up.weight",
+                                        "blk.1.attn_q.weight", "blk.2.ffn_up.weight",
+                                        "blk.3.ssm_in.weight", "blk.3.attn_q.weight"};
+
+    (void)state;
+    for (size_t count = 2; count <= COUNT_OF(mixed); count += COUNT_OF(mixed) - 2) {
+        builder b = make_file_of(mixed, count);
+        gufo_error error;
+        gufo_model *model = gufo_model_open_memory(b.data, b.len, NULL, &error);
+        const gufo_report_model shown = {.model = model, .name = gufo_str_of("a.gguf")};
+        gufo_text out = {0};
+
+        assert_non_null(model);
+        check_ok(write_page(&shown, 1, NULL, &out, &error), &error, "a page");
+        check((find(&out, "<span>kind of layer</span>") != NULL) == (count > 2), "the row");
+        check((find(&out, "Kinds of layers: R recurrent (2), A attention (1), F feed-forward alone "
+                          "(1). ") != NULL) == (count > 2),
+              "what letters mean");
+        gufo_text_free(&out);
+        gufo_model_free(model);
+        builder_free(&b);
+    }
 }
 
 /* Whichever request fails, the text that was there before stays, and nothing leaks. */
@@ -348,11 +381,12 @@ static void test_curves_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_finding_of), cmocka_unit_test(test_many_roles),
-        cmocka_unit_test(test_many_gaps),  cmocka_unit_test(test_curves),
-        cmocka_unit_test(test_no_curves),  cmocka_unit_test(test_curves_memory)};
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_kinds_of_layers),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_findings),     cmocka_unit_test(test_finding_of),
+        cmocka_unit_test(test_many_roles),   cmocka_unit_test(test_many_gaps),
+        cmocka_unit_test(test_curves),       cmocka_unit_test(test_no_curves),
+        cmocka_unit_test(test_curves_memory)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

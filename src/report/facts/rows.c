@@ -68,3 +68,19 @@ layer_rows rows_of(const model_facts *facts)
     rows.skipped = all - rows.count;
     return rows;
 }
+
+layer_kind rows_layer_kind(const model_facts *facts, const layer_rows *rows, uint64_t layer)
+{
+    layer_kind kind = LAYER_EMPTY;
+
+    for (size_t row = 0; row < rows->count; row++) {
+        role_class part = role_class_of(gufo_layers_role(facts->layers, rows->roles[row]));
+        layer_kind found = part == ROLE_RECURRENT   ? LAYER_RECURRENT
+                           : part == ROLE_ATTENTION ? LAYER_ATTENTION
+                                                    : LAYER_OTHER;
+
+        if (found > kind && gufo_layers_at(facts->layers, layer, rows->roles[row], NULL))
+            kind = found;
+    }
+    return kind;
+}

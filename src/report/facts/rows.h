@@ -12,6 +12,17 @@ typedef struct layer_rows {
     size_t skipped; /* roles of norms and biases, and those for which there is no room */
 } layer_rows;
 
+/* What a layer does, by the roles that it has. */
+typedef enum layer_kind {
+    LAYER_EMPTY,
+    LAYER_OTHER, /* feeds forward, and nothing else */
+    LAYER_ATTENTION,
+    LAYER_RECURRENT, /* also with attention beside it */
+    LAYER_KINDS,
+} layer_kind;
+
+layer_kind rows_layer_kind(const model_facts *facts, const layer_rows *rows, uint64_t layer);
+
 /* Matrices, or everything where a model has none: attention first, then what feeds forward. */
 layer_rows rows_of(const model_facts *facts);
 

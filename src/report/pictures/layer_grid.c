@@ -64,6 +64,13 @@ static void put_row(page *p, const model_facts *f, const layer_grid *g, const pa
     }
 }
 
+static void put_strip(page *p, const layer_grid *g, const panel_part *panel)
+{
+    for (uint64_t i = 0; i < panel->count; i++)
+        svg_label(p, panel->column * ((double)i + 0.5), g->cell_height / 2.0 + 4, 0, "cell",
+                  g->letter(g->context, panel->first + i));
+}
+
 /* ---- panels ------------------------------------------------------------------------------------- */
 
 static void put_axis(page *p, const panel_part *panel, double y)
@@ -87,9 +94,11 @@ static uint64_t experts_of(const model_facts *f, size_t role)
     return 1;
 }
 
-static void put_labels(page *p, const model_facts *f, const layer_rows *rows, unsigned height)
+static void put_labels(page *p, const model_facts *f, const layer_rows *rows, const layer_grid *g)
 {
-    html(p, "<div class=\"labels\" style=\"--h:%upx\" aria-hidden=\"true\">", height + GAP);
+    html(p, "<div class=\"labels\" style=\"--h:%upx\" aria-hidden=\"true\">", g->cell_height + GAP);
+    if (g->strip != NULL)
+        html(p, "<span>%s</span>", g->strip);
     for (size_t i = 0; i < rows->count; i++) {
         html(p, "<span>");
         if (experts_of(f, rows->roles[i]) > 1)
@@ -103,10 +112,11 @@ static void put_labels(page *p, const model_facts *f, const layer_rows *rows, un
 static void put_panel(page *p, const model_facts *f, const layer_rows *rows, const layer_grid *g,
                       const panel_part *panel)
 {
-    const unsigned height = (unsigned)rows->count * (g->cell_height + GAP);
+    const unsigned above = g->strip != NULL ? g->cell_height + GAP : 0;
+    const unsigned height = above + (unsigned)rows->count * (g->cell_height + GAP);
 
     html(p, "<div class=\"rows\">");
-    put_labels(p, f, rows, g->cell_height);
+    put_labels(p, f, rows, g);
     svg_begin(p, &(svg_frame){.title = g->title,
                               .height = height,
                               .top = 4,
@@ -114,8 +124,10 @@ static void put_panel(page *p, const model_facts *f, const layer_rows *rows, con
                               .least_width = g->cell_width * (unsigned)panel->count});
     g->describe(p, g->context);
     svg_described(p);
+    if (g->strip != NULL)
+        put_strip(p, g, panel);
     for (size_t i = 0; i < rows->count; i++)
-        put_row(p, f, g, panel, rows->roles[i], (double)i * (g->cell_height + GAP));
+        put_row(p, f, g, panel, rows->roles[i], above + (double)i * (g->cell_height + GAP));
     put_axis(p, panel, height + 14);
     svg_end(p);
     html(p, "</div>");

@@ -20,6 +20,9 @@ typedef struct layer_grid {
     unsigned cell_width;  /* at least; 0: as small as it gets */
     const void *context;
     void (*describe)(page *p, const void *context);
+    const char
+        *strip; /* ours: the label of a row of letters above the others; NULL: there is none */
+    const char *(*letter)(const void *context, uint64_t layer); /* in that row */
     /* `item` is the index of the tensor in the model. */
     cell_look (*look)(const void *context, uint32_t item, const gufo_tensor *tensor);
     /* Writes what is known of the tensor, as the title of its cell. */

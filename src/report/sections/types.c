@@ -24,7 +24,8 @@ typedef struct type_map {
     const model_facts *facts;
     layer_rows rows;
     type_counts rows_counts[MOST_ROWS], all;
-    uint32_t main; /* the type of most cells */
+    uint32_t main;               /* the type of most cells */
+    uint64_t kinds[LAYER_KINDS]; /* layers by what they do */
 } type_map;
 
 static size_t index_of(uint32_t type)
@@ -66,6 +67,49 @@ static void fill_map(type_map *m, const model_facts *facts)
     for (size_t row = 0; row < m->rows.count; row++)
         count_row(m, row);
     m->main = most_of(&m->all);
+    for (uint64_t layer = 0; layer < gufo_layers_count(facts->layers); layer++)
+        m->kinds[rows_layer_kind(facts, &m->rows, layer)]++;
+}
+
+/* ---- kinds of layers ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *letter, *word;
+} kinds[LAYER_KINDS] = {
+    [LAYER_EMPTY] = {"", ""},
+    [LAYER_OTHER] = {"F", "feed-forward alone"},
+    [LAYER_ATTENTION] = {"A", "attention"},
+    [LAYER_RECURRENT] = {"R", "recurrent"},
+};
+
+static const char *letter_of(const void *context, uint64_t layer)
+{
+    const type_map *m = context;
+
+    return kinds[rows_layer_kind(m->facts, &m->rows, layer)].letter;
+}
+
+static bool is_mixed(const type_map *m)
+{
+    size_t found = 0;
+
+    for (size_t kind = LAYER_OTHER; kind < LAYER_KINDS; kind++)
+        found += m->kinds[kind] > 0;
+    return found > 1;
+}
+
+/* "Kinds of layers: R recurrent (28), A attention (4)." */
+static void put_kinds(page *p, const type_map *m)
+{
+    const char *before = "Kinds of layers: ";
+
+    for (size_t kind = LAYER_KINDS; kind-- > LAYER_OTHER;)
+        if (m->kinds[kind] > 0) {
+            html(p, "%s%s %s (%s)", before, kinds[kind].letter, kinds[kind].word,
+                 as_grouped(m->kinds[kind]).text);
+            before = ", ";
+        }
+    html(p, ". ");
 }
 
 /* ---- what the picture shows ---------------------------------------------------------------------- */
@@ -170,6 +214,8 @@ static void put_map(page *p, const type_map *m)
                                      .cell_width = CELL_WIDTH,
                                      .context = m,
                                      .describe = describe,
+                                     .strip = is_mixed(m) ? "kind of layer" : NULL,
+                                     .letter = letter_of,
                                      .look = look_of,
                                      .name = name_cell});
 }
@@ -253,6 +299,8 @@ static void put_skipped(page *p, const type_map *m)
 static void put_notes(page *p, const type_map *m)
 {
     html(p, "<p class=\"note\">");
+    if (is_mixed(m))
+        put_kinds(p, m);
     put_others(p, m);
     put_skipped(p, m);
     if (gufo_layers_left_out(m->facts->layers) > 0)
