@@ -578,6 +578,20 @@ typedef enum gufo_fix_kind {
     GUFO_FIX_RENAME_TENSOR = 8, /* tensor `key` becomes `value` (a string) */
 } gufo_fix_kind;
 
+/* What of a fix counts beside its kind. */
+typedef enum gufo_fix_part {
+    GUFO_FIX_PART_NONE = 0,
+    GUFO_FIX_PART_KEY = 1,
+    GUFO_FIX_PART_VALUE = 2, /* and the key */
+    GUFO_FIX_PART_TYPE = 3,  /* and the key: the type of the value */
+} gufo_fix_part;
+
+/* "set", "rename_tensor" ...: the name of a kind, as JSON has it; "unknown" for any other number.  Static; any
+ * thread. */
+GUFO_API const char *gufo_fix_name(gufo_fix_kind kind);
+/* What counts of a fix of this kind; GUFO_FIX_PART_NONE for any other number.  Any thread. */
+GUFO_API gufo_fix_part gufo_fix_part_of(gufo_fix_kind kind);
+
 /* The fix of a finding, as data. */
 typedef struct gufo_fix {
     gufo_fix_kind kind;

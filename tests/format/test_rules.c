@@ -116,6 +116,12 @@ static void test_severities(void **state)
     assert_string_equal(gufo_severity_name(GUFO_INFO), "info");
     assert_string_equal(gufo_severity_name(GUFO_WARNING), "warning");
     assert_string_equal(gufo_severity_name(GUFO_ERROR), "error");
+    assert_string_equal(gufo_fix_name(GUFO_FIX_NONE), "none");
+    assert_string_equal(gufo_fix_name(GUFO_FIX_RENAME_TENSOR), "rename_tensor");
+    assert_string_equal(gufo_fix_name((gufo_fix_kind)99), "unknown");
+    assert_int_equal(gufo_fix_part_of(GUFO_FIX_REMOVE), GUFO_FIX_PART_KEY);
+    assert_int_equal(gufo_fix_part_of(GUFO_FIX_RETYPE), GUFO_FIX_PART_TYPE);
+    assert_int_equal(gufo_fix_part_of((gufo_fix_kind)99), GUFO_FIX_PART_NONE);
 }
 
 int main(void)

@@ -93,31 +93,19 @@ gufo_status findings_check(viewer_model *m, gufo_error *error)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *action;
-    bool key, value, type;
-} fixes[] = {
-    [GUFO_FIX_REWRITE] = {"rewrite", false, false, false},
-    [GUFO_FIX_SET] = {"set", true, true, false},
-    [GUFO_FIX_RENAME] = {"rename", true, true, false},
-    [GUFO_FIX_SHORTEN] = {"shorten", true, true, false},
-    [GUFO_FIX_RETYPE] = {"retype", true, false, true},
-    [GUFO_FIX_REMOVE] = {"remove", true, false, false},
-    [GUFO_FIX_SUPPLY] = {"supply", true, false, true},
-    [GUFO_FIX_RENAME_TENSOR] = {"rename_tensor", true, true, false},
-};
-
 static void write_fix(json_writer *j, const gufo_fix *fix)
 {
+    gufo_fix_part part = gufo_fix_part_of(fix->kind);
+
     if (fix->kind == GUFO_FIX_NONE)
         return;
     json_begin_object(j, "fix");
-    json_write_text(j, "action", fixes[fix->kind].action);
-    if (fixes[fix->kind].key)
+    json_write_text(j, "action", gufo_fix_name(fix->kind));
+    if (part != GUFO_FIX_PART_NONE)
         json_write_str(j, "key", fix->key);
-    if (fixes[fix->kind].type)
+    if (part == GUFO_FIX_PART_TYPE)
         json_write_text(j, "type", gufo_value_type_name(fix->value.type));
-    if (fixes[fix->kind].value)
+    if (part == GUFO_FIX_PART_VALUE)
         json_write_value(j, "value", &fix->value, GUFO_VALUE_JSON_PLAIN, UINT64_MAX);
     json_write_bool(j, "certain", fix->certain);
     json_end_object(j);

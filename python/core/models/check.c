@@ -8,23 +8,6 @@
 #include <gufo/template.h>
 #endif
 
-static const char *fix_name(gufo_fix_kind kind)
-{
-    static const char *const names[] = {
-        [GUFO_FIX_NONE] = "none",
-        [GUFO_FIX_REWRITE] = "rewrite",
-        [GUFO_FIX_SET] = "set",
-        [GUFO_FIX_RENAME] = "rename",
-        [GUFO_FIX_SHORTEN] = "shorten",
-        [GUFO_FIX_RETYPE] = "retype",
-        [GUFO_FIX_REMOVE] = "remove",
-        [GUFO_FIX_SUPPLY] = "supply",
-        [GUFO_FIX_RENAME_TENSOR] = "rename_tensor",
-    };
-
-    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
-}
-
 /* Bytes of a stranger's file, for people to read. */
 static PyObject *readable(gufo_str text)
 {
@@ -40,8 +23,9 @@ static PyObject *fix_value(PyObject *module, const gufo_value *value)
 
 static bool has_value(gufo_fix_kind kind)
 {
-    return kind == GUFO_FIX_SET || kind == GUFO_FIX_RENAME || kind == GUFO_FIX_SHORTEN ||
-           kind == GUFO_FIX_RETYPE || kind == GUFO_FIX_SUPPLY || kind == GUFO_FIX_RENAME_TENSOR;
+    gufo_fix_part part = gufo_fix_part_of(kind);
+
+    return part == GUFO_FIX_PART_VALUE || part == GUFO_FIX_PART_TYPE;
 }
 
 static PyObject *fix_dict(PyObject *module, const gufo_fix *fix)
@@ -51,7 +35,7 @@ static PyObject *fix_dict(PyObject *module, const gufo_fix *fix)
     if (fix->kind == GUFO_FIX_NONE)
         Py_RETURN_NONE;
     value = has_value(fix->kind) ? fix_value(module, &fix->value) : Py_NewRef(Py_None);
-    return Py_BuildValue("{sssNsNsNsi}", "kind", fix_name(fix->kind), "certain",
+    return Py_BuildValue("{sssNsNsNsi}", "kind", gufo_fix_name(fix->kind), "certain",
                          PyBool_FromLong(fix->certain), "key", readable(fix->key), "value", value,
                          "type", has_value(fix->kind) ? (int)fix->value.type : -1);
 }

@@ -16,45 +16,34 @@
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* The parts of a fix that count besides its kind. */
-typedef enum fix_part {
-    PART_NONE,
-    PART_KEY,
-    PART_VALUE, /* and the key */
-    PART_TYPE,  /* and the key: the type of the value */
-} fix_part;
-
 static const struct {
-    const char *action; /* in JSON */
-    fix_part part;
     const char *before, *between;
 } wordings[FIX_KINDS] = {
-    [GUFO_FIX_REWRITE] = {"rewrite", PART_NONE, "laid out again, with zeros as padding", NULL},
-    [GUFO_FIX_SET] = {"set", PART_VALUE, "set ", " to "},
-    [GUFO_FIX_RENAME] = {"rename", PART_VALUE, "renamed ", " to "},
-    [GUFO_FIX_SHORTEN] = {"shorten", PART_VALUE, "shortened ",
-                          " to the number of elements of the others: "},
-    [GUFO_FIX_RETYPE] = {"retype", PART_TYPE, "elements of ", " are now of type "},
-    [GUFO_FIX_REMOVE] = {"remove", PART_KEY, "removed ", ""},
-    [GUFO_FIX_SUPPLY] = {"supply", PART_TYPE, "", ""},
-    [GUFO_FIX_RENAME_TENSOR] = {"rename_tensor", PART_VALUE, "renamed tensor ", " to "},
+    [GUFO_FIX_REWRITE] = {"laid out again, with zeros as padding", NULL},
+    [GUFO_FIX_SET] = {"set ", " to "},
+    [GUFO_FIX_RENAME] = {"renamed ", " to "},
+    [GUFO_FIX_SHORTEN] = {"shortened ", " to the number of elements of the others: "},
+    [GUFO_FIX_RETYPE] = {"elements of ", " are now of type "},
+    [GUFO_FIX_REMOVE] = {"removed ", ""},
+    [GUFO_FIX_SUPPLY] = {"", ""},
+    [GUFO_FIX_RENAME_TENSOR] = {"renamed tensor ", " to "},
 };
 
 /* "OUT: set general.file_type to 15" */
 static void fix_print(const char *output, const gufo_fix *fix)
 {
-    fix_part part = wordings[fix->kind].part;
+    gufo_fix_part part = gufo_fix_part_of(fix->kind);
 
     text_print("%s: %s", output, wordings[fix->kind].before);
-    if (part != PART_NONE) {
+    if (part != GUFO_FIX_PART_NONE) {
         text_put(stdout, fix->key, TEXT_PLAIN);
         fputs(wordings[fix->kind].between, stdout);
     }
-    if (part == PART_TYPE)
+    if (part == GUFO_FIX_PART_TYPE)
         fputs(gufo_value_type_name(fix->value.type), stdout);
-    else if (part == PART_VALUE && fix->value.type == GUFO_VALUE_STRING)
+    else if (part == GUFO_FIX_PART_VALUE && fix->value.type == GUFO_VALUE_STRING)
         text_put(stdout, fix->value.as.str, TEXT_PLAIN);
-    else if (part == PART_VALUE)
+    else if (part == GUFO_FIX_PART_VALUE)
         value_put_number(stdout, &fix->value);
     putc('\n', stdout);
 }
@@ -71,13 +60,14 @@ const record_type fix_type = RECORD_OF(fix_row, fix_fields, 0);
 
 fix_row fix_row_of(const gufo_fix *fix)
 {
-    fix_part part = wordings[fix->kind].part;
+    gufo_fix_part part = gufo_fix_part_of(fix->kind);
 
-    return (fix_row){.action = wordings[fix->kind].action,
-                     .key = part != PART_NONE ? fix->key : (gufo_str){NULL, 0},
-                     .type = part == PART_TYPE ? gufo_value_type_name(fix->value.type) : NULL,
+    return (fix_row){.action = gufo_fix_name(fix->kind),
+                     .key = part != GUFO_FIX_PART_NONE ? fix->key : (gufo_str){NULL, 0},
+                     .type =
+                         part == GUFO_FIX_PART_TYPE ? gufo_value_type_name(fix->value.type) : NULL,
                      .value = fix->value,
-                     .has_value = part == PART_VALUE,
+                     .has_value = part == GUFO_FIX_PART_VALUE,
                      .certain = fix->certain};
 }
 

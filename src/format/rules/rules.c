@@ -70,6 +70,37 @@ const gufo_rule *gufo_rule_by_id(const char *id_or_name)
     return NULL;
 }
 
+/* ---- fixes ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    gufo_fix_part part;
+} fix_kinds[] = {
+    [GUFO_FIX_NONE] = {"none", GUFO_FIX_PART_NONE},
+    [GUFO_FIX_REWRITE] = {"rewrite", GUFO_FIX_PART_NONE},
+    [GUFO_FIX_SET] = {"set", GUFO_FIX_PART_VALUE},
+    [GUFO_FIX_RENAME] = {"rename", GUFO_FIX_PART_VALUE},
+    [GUFO_FIX_SHORTEN] = {"shorten", GUFO_FIX_PART_VALUE},
+    [GUFO_FIX_RETYPE] = {"retype", GUFO_FIX_PART_TYPE},
+    [GUFO_FIX_REMOVE] = {"remove", GUFO_FIX_PART_KEY},
+    [GUFO_FIX_SUPPLY] = {"supply", GUFO_FIX_PART_TYPE},
+    [GUFO_FIX_RENAME_TENSOR] = {"rename_tensor", GUFO_FIX_PART_VALUE},
+};
+
+enum { FIX_KINDS = sizeof fix_kinds / sizeof *fix_kinds };
+
+const char *gufo_fix_name(gufo_fix_kind kind)
+{
+    return (size_t)kind < FIX_KINDS ? fix_kinds[kind].name : "unknown";
+}
+
+gufo_fix_part gufo_fix_part_of(gufo_fix_kind kind)
+{
+    return (size_t)kind < FIX_KINDS ? fix_kinds[kind].part : GUFO_FIX_PART_NONE;
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
 gufo_status rule_failure(gufo_error *error, rule_number number, const char *format, ...)
 {
     const gufo_rule *rule = &all_rules[number];

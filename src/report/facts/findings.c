@@ -37,11 +37,11 @@ static bool is_before(const void *a, const void *b)
 
 bool facts_sort_findings(model_facts *facts, const gufo_report_model *model)
 {
-    facts->findings = mem_array(facts->allocator, model->finding_count, sizeof *facts->findings);
+    facts->findings = mem_array(facts->allocator, model->finding_count, sizeof(void *));
     if (facts->findings == NULL)
         return false;
     for (size_t i = 0; i < model->finding_count; i++)
         facts->findings[i] = &model->findings[i];
-    sort_items(facts->findings, model->finding_count, sizeof *facts->findings, is_before);
+    sort_items(facts->findings, model->finding_count, sizeof(void *), is_before);
     return true;
 }
