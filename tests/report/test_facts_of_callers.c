@@ -545,7 +545,7 @@ static void test_hostile_texts(void **state)
     sample_close(&s);
 }
 
-/* Without memory at any moment there is no page, and what was there before stays. */
+/* Whichever allocation fails, no page is written, and the text keeps what it had. */
 static void test_memory(void **state)
 {
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16);

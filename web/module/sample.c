@@ -194,7 +194,7 @@ gufo_status statistics_write(const gufo_model *model, uint64_t index, uint64_t l
     sample s;
 
     if (!gufo_model_tensor_at(model, index, &tensor))
-        return viewer_refuse(error, GUFO_E_RANGE, "there is no such tensor");
+        return viewer_refuse(error, GUFO_E_RANGE, "no tensor has this index");
     status = sample_take(&s, model, &tensor, NULL, limit, error);
     if (status == GUFO_OK)
         status = gufo_tensor_scan(s.model, &s.shown, 0, NULL, &stats, error);
@@ -251,7 +251,7 @@ gufo_status compare_tensor_write(const gufo_model *a, const gufo_model *b, uint6
     gufo_status status;
 
     if (!gufo_model_tensor_at(a, index, &first))
-        return viewer_refuse(error, GUFO_E_RANGE, "there is no such tensor");
+        return viewer_refuse(error, GUFO_E_RANGE, "no tensor has this index");
     if (!gufo_model_tensor_find_str(b, first.name, &second))
         return viewer_refuse(error, GUFO_E_NOT_FOUND, "the second model has no such tensor");
     if (memcmp(first.dims, second.dims, sizeof first.dims) != 0)

@@ -203,7 +203,7 @@
   at("numbers-form").onsubmit = async (event) => {
     event.preventDefault();
     const index = model.tensors.findIndex((tensor) => tensor.name === at("tensor").value);
-    if (index < 0) return failed(at("numbers-result"), new Error("there is no such tensor"));
+    if (index < 0) return failed(at("numbers-result"), new Error("no tensor has this name"));
     at("numbers-result").replaceChildren(node("p", "Reading …", { class: "note" }));
     try {
       showNumbers(await ask("statistics", { index, limit: LIMIT }), model.tensors[index]);

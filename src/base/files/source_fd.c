@@ -1,4 +1,4 @@
-/* Sources of bytes behind a descriptor; source_none.c takes the place of this file where there is no system.
+/* Sources of bytes behind a descriptor; a build without a system has source_none.c instead.
  *
  * Metadata of a regular file is mapped: nothing is copied, and only the pages in use are read.
  * Bulk data goes through pread even then, because an I/O error in a mapping is a signal and from

@@ -1,4 +1,4 @@
-/* Sources where there is no system (-DGUFO_SYSTEM=none): memory, and readers of callers; no descriptors. */
+/* Sources of a build without a system (-DGUFO_SYSTEM=none): memory and the callers' readers, no descriptors. */
 #include "base/files/source.h"
 
 #include "base/error.h"

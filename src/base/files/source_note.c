@@ -1,4 +1,4 @@
-/* The progress of a source of which the size is not known. */
+/* The progress of a source whose size is unknown. */
 #include "base/files/source.h"
 
 #include "base/error.h"

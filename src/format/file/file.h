@@ -6,7 +6,7 @@
  *     index.c      names to numbers; keys and names that occur twice: while walking, and at its end
  *     extents.c    places of data: sizes, order, overlaps, the end of the file
  *     open.c       all of them in a row, for each kind of source; the alignment, which an entry sets
- *     open_system.c, open_none.c   what a path and a descriptor are; where there is no system
+ *     open_system.c, open_none.c   open paths and descriptors; refuse both in a build without a system
  *     opening.c    progress, and stopping
  *     access.c     what others ask of an open file; sizes of tensors
  *

@@ -1,4 +1,4 @@
-/* Paths and descriptors where there is no system (-DGUFO_SYSTEM=none). */
+/* Refuses paths and descriptors in a build without a system (-DGUFO_SYSTEM=none). */
 #include "base/error.h"
 #include "format/file/file.h"
 

@@ -9,7 +9,7 @@ enum { MOST_ROWS = 48 };
 typedef struct layer_rows {
     size_t roles[MOST_ROWS]; /* in the table of layers */
     size_t count;
-    size_t skipped; /* roles of norms and biases, and those for which there is no room */
+    size_t skipped; /* roles of norms and biases, and those that do not fit */
 } layer_rows;
 
 /* What a layer does, by the roles that it has. */

@@ -56,7 +56,7 @@ static void draw_bar(page *p, const histogram *h, size_t bar, double end)
         svg_label(p, ((double)bar + 0.5) * width, HEIGHT + 15, 0, "ax c", label);
 }
 
-/* Labels are on the outer sides, unless there is no room; and never at the same height. */
+/* Labels go on the outer sides if they fit there, and never at the same height. */
 static void draw_mark(page *p, const histogram_mark *mark, size_t index)
 {
     double x = 100 * mark->at;

@@ -19,7 +19,7 @@ enum { HEIGHT = 150, ENDS = 2, TICKS = 4, KINDS = 3 };
 
 typedef struct bit_sum {
     uint64_t bytes, elements;
-    bool unknown; /* a type whose layout nobody knows */
+    bool unknown; /* a type has an unknown layout */
 } bit_sum;
 
 static void add_tensor(bit_sum *sum, const gufo_tensor *tensor)

@@ -190,7 +190,7 @@ static void put_heading(const report *r, const layer_groups *g, uint64_t group)
              as_memory(bytes).text);
 }
 
-/* The tensors of the first layer stand for those of all. */
+/* Lists the tensors of the first layer; those of the others are alike. */
 static void put_group(const report *r, const layer_groups *g, uint64_t group)
 {
     page *p = r->page;

@@ -95,7 +95,7 @@ static void draw_choice(const report *r, const layer_rows *rows)
 
 /* ---- the widest tensor ---------------------------------------------------------------------- */
 
-/* Of matrices, or of all tensors if there is no matrix; false: none has finite values. */
+/* Considers matrices, or all tensors of a model without matrices; false: none has finite values. */
 static bool find_widest(const report *r, uint64_t *found)
 {
     double most[2] = {-1, -1};
