@@ -15,6 +15,7 @@
 #include "estimate.h"
 #include "format.h"
 #include "quant.h"
+#include "summary.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,30 +89,6 @@ GUFO_API const gufo_report_memory *gufo_report_curves_list(const gufo_report_cur
                                                            size_t *count);
 /* NULL is allowed. */
 GUFO_API void gufo_report_curves_free(gufo_report_curves *curves);
-
-/* ==== Tokenizer =============================================================================== */
-
-/* As GUFO_TOKEN_LENGTHS of vocab.h. */
-#define GUFO_REPORT_LENGTHS 65
-
-/* A token that is shown. */
-typedef struct gufo_report_token {
-    uint64_t id;
-    gufo_str text;
-    gufo_str role; /* "bos"; empty: none */
-    uint64_t reserved[2];
-} gufo_report_token;
-
-typedef struct gufo_report_tokenizer {
-    gufo_str model, pre;
-    uint64_t tokens;
-    /* Tokens that are written in texts, by the bytes that they give; the last one has longer ones, too. */
-    uint64_t lengths[GUFO_REPORT_LENGTHS];
-    uint64_t kinds[8]; /* tokens by the number of their kind (tokenizer.ggml.token_type) */
-    const gufo_report_token *special, *longest, *first, *last; /* some of them */
-    size_t special_count, longest_count, first_count, last_count;
-    uint64_t reserved[8];
-} gufo_report_tokenizer;
 
 /* ==== Chat template =========================================================================== */
 
@@ -190,7 +167,7 @@ typedef struct gufo_report_model {
     size_t scales_count;
     const gufo_report_memory *memory; /* with types of the cache, the usual one first */
     size_t memory_count;
-    const gufo_report_tokenizer *tokenizer; /* NULL: none */
+    const gufo_vocab_census *tokenizer; /* gufo_vocab_census_new (vocab.h); NULL: none */
     const gufo_report_template *templates;
     size_t template_count;
     /* By gufo_report_part: the command that gives what is missing; NULL: nothing is said of it. */

@@ -82,6 +82,41 @@ GUFO_API gufo_status gufo_model_chat_template(const gufo_model *model, const cha
 GUFO_API bool gufo_model_next_chat_template(const gufo_model *model, uint64_t *place,
                                             gufo_str *name, gufo_str *source);
 
+/* ==== Vocabularies in numbers ================================================================= */
+
+/* Lengths that are counted each; the last one counts longer ones, too. */
+#define GUFO_TOKEN_LENGTHS 65
+#define GUFO_TOKEN_KIND_ROOM 8 /* of gufo_vocab_census.kinds */
+
+/* A token that is shown. */
+typedef struct gufo_census_token {
+    uint64_t id;
+    gufo_str text; /* what it gives on its own, or, if that is nothing, its text; any bytes */
+    gufo_str role; /* "bos"; empty: none */
+    uint64_t reserved[2];
+} gufo_census_token;
+
+/* The tokens of a kind (tokenizer.ggml.token_type). */
+typedef struct gufo_census_kind {
+    const char *name; /* "normal"; static */
+    uint64_t tokens;
+    uint64_t reserved[2];
+} gufo_census_kind;
+
+/* What a vocabulary holds: gufo_vocab_census_new of vocab.h counts it, report.h draws it. */
+typedef struct gufo_vocab_census {
+    gufo_str model, pre; /* "gpt2"; the pre-tokenizer, empty: none */
+    uint64_t tokens;
+    gufo_census_kind kinds[GUFO_TOKEN_KIND_ROOM]; /* by their number, also those of no token */
+    size_t kind_count;
+    /* Tokens that are written in texts, by the bytes that they give. */
+    uint64_t lengths[GUFO_TOKEN_LENGTHS];
+    /* Those with a role; those that give the most bytes; those at both ends.  Some of them. */
+    const gufo_census_token *special, *longest, *first, *last;
+    size_t special_count, longest_count, first_count, last_count;
+    uint64_t reserved[8];
+} gufo_vocab_census;
+
 /* ==== Tensors in groups ======================================================================= */
 
 /* Tensors whose names differ in one number alone, and that have the same type and shape, as one line:

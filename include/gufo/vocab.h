@@ -2,6 +2,7 @@
  *
  *     open     gufo_vocab_open                        the tokenizer.* keys of a model
  *     look     gufo_vocab_describe, gufo_vocab_token  what it holds
+ *     count    gufo_vocab_census_new                  what is shown of it, as one record
  *     encode   gufo_tokenize, gufo_tokenizer_feed      text to ids, whole or in parts
  *     decode   gufo_detokenize, gufo_detokenizer_feed  ids to text, whole or in parts
  *     compare  gufo_vocab_compare, gufo_vocab_unreachable  how two differ, what one never gives
@@ -17,6 +18,7 @@
 #include "check.h"
 #include "format.h"
 #include "run.h"
+#include "summary.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -323,11 +325,8 @@ GUFO_API const char *gufo_token_type_name(int32_t type);
 GUFO_API void gufo_vocab_count_types(const gufo_vocab *vocab,
                                      uint64_t counts[GUFO_TOKEN_TYPE_COUNT]);
 
-/* Lengths that are counted each; the last one counts longer ones, too. */
-#define GUFO_TOKEN_LENGTHS 65
-
-/* Counts tokens that are written in texts (normal, user-defined) by the bytes that they give: counts[n] have n.
- * GUFO_E_MEMORY. */
+/* Counts tokens that are written in texts (normal, user-defined) by the bytes that they give: counts[n] have n,
+ * and the last one counts longer ones, too.  GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_vocab_count_lengths(const gufo_vocab *vocab,
                                               uint64_t counts[GUFO_TOKEN_LENGTHS],
                                               gufo_error *error);
@@ -351,6 +350,20 @@ GUFO_API gufo_status gufo_vocab_longest(const gufo_vocab *vocab, size_t count, g
  * allocator of the vocabulary; NULL: one thread.  Fails as gufo_tokenize, too. */
 GUFO_API gufo_status gufo_vocab_unreachable(const gufo_vocab *vocab, const gufo_run *run,
                                             gufo_ids *out, uint64_t *tested, gufo_error *error);
+
+typedef struct gufo_vocab_census_options {
+    uint32_t most;                   /* tokens of each list, at most; 0: 10 */
+    const gufo_allocator *allocator; /* is copied; NULL: that of the vocabulary */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_vocab_census_options;
+
+/* All of it in one record (summary.h): what is shown of a vocabulary.  It owns its texts: the vocabulary may be
+ * freed.  `options` may be NULL.  Freed with gufo_vocab_census_free.  NULL on failure: GUFO_E_MEMORY,
+ * GUFO_E_ARGUMENT. */
+GUFO_MUST_USE GUFO_API gufo_vocab_census *gufo_vocab_census_new(
+    const gufo_vocab *vocab, const gufo_vocab_census_options *options, gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_vocab_census_free(gufo_vocab_census *census);
 
 /* ==== Part 6: comparing, and the forms of other programs ===================================== */
 

@@ -380,10 +380,10 @@ static void test_scales(void **state)
 
 static void test_tokenizer(void **state)
 {
-    const gufo_report_token tokens[] = {
+    const gufo_census_token tokens[] = {
         {.id = 0, .text = gufo_str_of("<s>"), .role = gufo_str_of("bos")}};
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16);
-    gufo_report_tokenizer t = {
+    gufo_vocab_census t = {
         .model = gufo_str_of("gpt2"), .tokens = 12, .special = tokens, .special_count = 1};
     gufo_report_model model = {.model = s.model, .name = gufo_str_of("m"), .tokenizer = &t};
     gufo_report_content content = {.models = &model, .model_count = 1};
@@ -392,9 +392,11 @@ static void test_tokenizer(void **state)
     (void)state;
     t.lengths[1] = 5;
     t.lengths[3] = 4;
-    t.lengths[GUFO_REPORT_LENGTHS - 1] = 1;
-    t.kinds[1] = 10;
-    t.kinds[3] = 2;
+    t.lengths[GUFO_TOKEN_LENGTHS - 1] = 1;
+    t.kinds[0] = (gufo_census_kind){.name = "normal", .tokens = 10};
+    t.kinds[1] = (gufo_census_kind){.name = "control", .tokens = 2};
+    t.kinds[2] = (gufo_census_kind){.name = "byte"};
+    t.kind_count = 3;
     page = write_page(&content, "tokenizer");
     check_has(page, "Half of the tokens give 1 bytes or less, 90 % of them 3 or less.");
     check_has(page, "33 bytes and more: 1 token</title>");
@@ -489,17 +491,17 @@ static void test_hostile_texts(void **state)
     const gufo_report_memory_point point = {.context = 256, .weights = GIB};
     const gufo_report_memory memory = {
         .cache_type = text, .points = &point, .count = 1, .formula = text};
-    const gufo_report_token token = {.text = text, .role = text};
-    const gufo_report_tokenizer tokenizer = {.model = text,
-                                             .pre = text,
-                                             .special = &token,
-                                             .longest = &token,
-                                             .first = &token,
-                                             .last = &token,
-                                             .special_count = 1,
-                                             .longest_count = 1,
-                                             .first_count = 1,
-                                             .last_count = 1};
+    const gufo_census_token token = {.text = text, .role = text};
+    const gufo_vocab_census tokenizer = {.model = text,
+                                         .pre = text,
+                                         .special = &token,
+                                         .longest = &token,
+                                         .first = &token,
+                                         .last = &token,
+                                         .special_count = 1,
+                                         .longest_count = 1,
+                                         .first_count = 1,
+                                         .last_count = 1};
     const gufo_report_template_finding finding = {.line = 1, .message = text};
     const gufo_report_template template = {.name = text,
                                            .source = text,

@@ -216,6 +216,99 @@ static void test_lengths_of_long_tokens(void **state)
     gufo_vocab_free(vocab);
 }
 
+/* ---- the record ----------------------------------------------------------------------------- */
+
+static void check_token(const gufo_census_token *token, uint64_t id, const char *text,
+                        const char *role)
+{
+    check_u64(token->id, id, "the id of %s", text);
+    check(gufo_str_equal(token->text, gufo_str_of(text)), "%.*s, not %s", (int)token->text.len,
+          token->text.data, text);
+    check(gufo_str_equal(token->role, gufo_str_of(role)), "the role of %s", text);
+}
+
+/* It outlives the vocabulary. */
+static void test_record(void **state)
+{
+    const gufo_vocab_census_options three = {.most = 3};
+    gufo_vocab *vocab = open_pieces();
+    gufo_vocab_census *census = gufo_vocab_census_new(vocab, &three, NULL);
+    uint64_t lengths[GUFO_TOKEN_LENGTHS];
+
+    (void)state;
+    assert_non_null(census);
+    check_ok(gufo_vocab_count_lengths(vocab, lengths, NULL), NULL, "lengths");
+    gufo_vocab_free(vocab);
+    assert_memory_equal(census->lengths, lengths, sizeof lengths);
+    check(gufo_str_equal(census->model, gufo_str_of("llama")), "model");
+    check_u64(census->pre.len, 0, "SentencePiece has no pre-tokenizer");
+    check_u64(census->tokens, FIRST + PIECES, "tokens");
+    check_u64(census->kind_count, GUFO_TOKEN_TYPE_COUNT, "kinds");
+    assert_string_equal(census->kinds[3].name, "control");
+    check_u64(census->kinds[3].tokens, 2, "control tokens");
+    check_u64(census->longest_count, 3, "longest");
+    check_token(&census->longest[0], FIRST + 14, "big user token", "");
+    check_u64(census->first_count, 3, "first");
+    check_token(&census->first[1], 1, "\x01", "");
+    check_u64(census->last_count, 3, "last");
+    check_token(&census->last[0], FIRST + 15, "gone", ""); /* it gives nothing */
+    check_token(&census->last[2], FIRST + 17, "cab", "");
+    check(census->special_count > 0, "special tokens");
+    gufo_vocab_census_free(census);
+}
+
+/* Fewer tokens than a list may have, and what is not an option. */
+static void test_record_of_few(void **state)
+{
+    const gufo_vocab_census_options all = {.most = UINT32_MAX}, later = {.reserved = {0, 0, 0, 1}};
+    gufo_vocab *vocab = open_pieces();
+    gufo_vocab_census *census = gufo_vocab_census_new(vocab, &all, NULL);
+    gufo_error error;
+
+    (void)state;
+    assert_non_null(census);
+    check_u64(census->first_count, FIRST + PIECES, "first");
+    check_u64(census->last_count, FIRST + PIECES, "last");
+    check_u64(census->last[0].id, 0, "last");
+    check_u64(census->longest_count, 14, "longest");
+    gufo_vocab_census_free(census);
+    census = gufo_vocab_census_new(vocab, NULL, NULL);
+    assert_non_null(census);
+    check_u64(census->first_count, 10, "the usual number");
+    gufo_vocab_census_free(census);
+    assert_null(gufo_vocab_census_new(vocab, &later, &error));
+    check_u64(error.code, GUFO_E_ARGUMENT, "reserved");
+    gufo_vocab_census_free(NULL);
+    gufo_vocab_free(vocab);
+}
+
+/* Whatever request for memory fails, all is given back. */
+static void test_record_without_memory(void **state)
+{
+    gufo_vocab *vocab = open_pieces();
+    gufo_vocab_census *census = NULL;
+
+    (void)state;
+    for (size_t at = 1; census == NULL; at++) {
+        gufo_error error = no_error();
+        gufo_allocator allocator;
+        counter c;
+
+        counter_init(&c);
+        allocator = counter_allocator(&c);
+        c.fail_at = at;
+        census = gufo_vocab_census_new(vocab, &(gufo_vocab_census_options){.allocator = &allocator},
+                                       &error);
+        if (census == NULL)
+            check_u64(error.code, GUFO_E_MEMORY, "request %zu", at);
+        else
+            check(at > 10, "only %zu requests", at);
+        gufo_vocab_census_free(census);
+        check_u64(c.in_use, 0, "request %zu", at);
+    }
+    gufo_vocab_free(vocab);
+}
+
 typedef gufo_status listing(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error);
 
 static gufo_status list_special(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error)
@@ -284,11 +377,19 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_duplicates), cmocka_unit_test(test_longest),
-        cmocka_unit_test(test_lengths),    cmocka_unit_test(test_lengths_of_long_tokens),
-        cmocka_unit_test(test_types),      cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_reach),      cmocka_unit_test(test_many),
-        cmocka_unit_test(test_byte_level), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_lengths_of_long_tokens),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_byte_level),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_record),
+        cmocka_unit_test(test_record_of_few),
+        cmocka_unit_test(test_record_without_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,7 @@ typedef struct report_store {
     void **pieces;
     size_t count;
     gufo_report_curves *curves; /* NULL: none */
+    gufo_vocab_census *census;  /* NULL: none */
 } report_store;
 
 /* Room for `count` elements, zeros; NULL after a report. */
@@ -38,6 +39,7 @@ int report_add_numbers(report_store *store, const char *path, const shared_optio
 int report_add_memory(report_store *store, const gufo_estimator *estimator,
                       const gufo_estimate_options *options, gufo_report_model *shown);
 int report_add_text(report_store *store, gufo_report_model *shown);
+void report_free_text(report_store *store);
 
 /* Whether the texts of a path mean a page: it ends with ".html" or ".htm". */
 bool report_is_page(const char *path);

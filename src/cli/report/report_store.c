@@ -33,5 +33,6 @@ void report_store_free(report_store *store)
         free(store->pieces[i]);
     free(store->pieces);
     gufo_report_curves_free(store->curves);
+    report_free_text(store);
     *store = (report_store){.pieces = NULL};
 }

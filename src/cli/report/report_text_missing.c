@@ -7,3 +7,8 @@ int report_add_text(report_store *store, gufo_report_model *shown)
     (void)shown;
     return CODE_OK;
 }
+
+void report_free_text(report_store *store)
+{
+    (void)store;
+}

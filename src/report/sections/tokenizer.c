@@ -16,19 +16,19 @@ typedef struct length_bars {
     bool has_rest;
 } length_bars;
 
-static length_bars bars_of(const uint64_t lengths[GUFO_REPORT_LENGTHS])
+static length_bars bars_of(const uint64_t lengths[GUFO_TOKEN_LENGTHS])
 {
     length_bars bars = {.first = lengths[0] > 0 ? 0 : 1};
     size_t last = bars.first;
 
-    for (size_t i = bars.first; i < GUFO_REPORT_LENGTHS; i++) {
+    for (size_t i = bars.first; i < GUFO_TOKEN_LENGTHS; i++) {
         size_t bar = i - bars.first < MOST_BARS - 1 ? i - bars.first : MOST_BARS - 1;
 
         bars.counts[bar] += lengths[i];
         bars.all += lengths[i];
         last = lengths[i] > 0 ? i : last;
     }
-    bars.has_rest = last - bars.first > MOST_BARS - 1 || last == GUFO_REPORT_LENGTHS - 1;
+    bars.has_rest = last - bars.first > MOST_BARS - 1 || last == GUFO_TOKEN_LENGTHS - 1;
     bars.count = last - bars.first < MOST_BARS ? last - bars.first + 1 : MOST_BARS;
     return bars;
 }
@@ -93,7 +93,7 @@ static void write_lengths(page *p, const length_bars *bars)
     html_table_end(p);
 }
 
-static void draw_lengths(page *p, const gufo_report_tokenizer *t)
+static void draw_lengths(page *p, const gufo_vocab_census *t)
 {
     length_bars bars = bars_of(t->lengths);
     const histogram h = {.title = "Lengths of tokens",
@@ -122,29 +122,29 @@ static void draw_lengths(page *p, const gufo_report_tokenizer *t)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-static void write_kinds(page *p, const gufo_report_tokenizer *t)
+static void write_kinds(page *p, const gufo_vocab_census *t)
 {
-    static const char *const names[] = {"other",        "normal", "unknown", "control",
-                                        "user-defined", "unused", "byte"};
     static const html_column columns[] = {
         {"Kind", false}, {"Tokens", true}, {"Share", true}, {NULL, false}};
 
     html(p, "<h%u>Kinds of tokens</h%u>", p->heading + 1, p->heading + 1);
     html_table(p, "Kinds of tokens", columns);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (t->kinds[i] == 0)
+    for (size_t i = 0; i < t->kind_count && i < GUFO_TOKEN_KIND_ROOM; i++) {
+        const gufo_census_kind *kind = &t->kinds[i];
+
+        if (kind->tokens == 0)
             continue;
         html_row(p);
-        html(p, "<th scope=\"row\">%s</th>", names[i]);
-        html_cell_quantity(p, as_grouped(t->kinds[i]).text, (double)t->kinds[i]);
-        html_cell_quantity(p, as_share((double)t->kinds[i], (double)t->tokens).text,
-                           (double)t->kinds[i]);
+        html(p, "<th scope=\"row\">%s</th>", kind->name);
+        html_cell_quantity(p, as_grouped(kind->tokens).text, (double)kind->tokens);
+        html_cell_quantity(p, as_share((double)kind->tokens, (double)t->tokens).text,
+                           (double)kind->tokens);
         html_row_end(p);
     }
     html_table_end(p);
 }
 
-static void write_tokens(page *p, const char *title, const gufo_report_token *tokens, size_t count)
+static void write_tokens(page *p, const char *title, const gufo_census_token *tokens, size_t count)
 {
     static const html_column columns[] = {
         {"Token", false}, {"Id", true}, {"Use", false}, {NULL, false}};
@@ -160,7 +160,7 @@ static void write_tokens(page *p, const char *title, const gufo_report_token *to
     html_table_end(p);
 }
 
-static void write_folded(page *p, const char *title, const gufo_report_token *tokens, size_t count)
+static void write_folded(page *p, const char *title, const gufo_census_token *tokens, size_t count)
 {
     if (count == 0)
         return;
@@ -169,11 +169,11 @@ static void write_folded(page *p, const char *title, const gufo_report_token *to
     html(p, "</details>");
 }
 
-static bool has_written_tokens(const gufo_report_tokenizer *t)
+static bool has_written_tokens(const gufo_vocab_census *t)
 {
     uint64_t all = 0;
 
-    for (size_t i = 0; i < GUFO_REPORT_LENGTHS; i++)
+    for (size_t i = 0; i < GUFO_TOKEN_LENGTHS; i++)
         all |= t->lengths[i];
     return all > 0;
 }
@@ -182,7 +182,7 @@ static bool has_written_tokens(const gufo_report_tokenizer *t)
 
 void section_tokenizer(const report *r)
 {
-    const gufo_report_tokenizer *t = r->model->tokenizer;
+    const gufo_vocab_census *t = r->model->tokenizer;
     page *p = r->page;
 
     if (t == NULL)
