@@ -9,6 +9,7 @@ set(gufo_library_pcre2 pcre2.h pcre2-8)
 set(gufo_library_utf8proc utf8proc.h utf8proc)
 set(gufo_library_jansson jansson.h jansson)
 set(gufo_library_yaml yaml.h yaml)
+set(gufo_library_curl curl/curl.h curl)
 
 # gufo_library(NAME): makes the target gufo_library::NAME if header and library are there.
 function(gufo_library name)

@@ -13,9 +13,9 @@ option(GUFO_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_BUILD_BENCH "Build the benchmarks" OFF)
 option(GUFO_FUZZ "Build the fuzz targets (clang, libFuzzer)" OFF)
 # The rooms compat (libgguf, the documented C API), digest (hashes, manifests, signatures), template (chat
-# templates), text (vocabularies) and import (other formats).  Given beside GUFO_MINIMAL they are built, with the libraries that are there, for their tests on
+# templates), text (vocabularies), import (other formats) and remote (models on other machines).  Given beside GUFO_MINIMAL they are built, with the libraries that are there, for their tests on
 # other machines.
-foreach(room COMPAT DIGEST TEMPLATE TEXT IMPORT)
+foreach(room COMPAT DIGEST TEMPLATE TEXT IMPORT REMOTE)
     if(NOT DEFINED GUFO_${room})
         set(GUFO_${room} ${GUFO_FULL})
     endif()

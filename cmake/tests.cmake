@@ -30,7 +30,7 @@ if(NOT TARGET gufo_text_internal)
 endif()
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS tests/test_*.c)
 # Rooms that are libraries of their own may have been left out.
-foreach(room digest compat template text import report)
+foreach(room digest compat template text import report remote)
     if(NOT TARGET gufo_${room}_internal)
         list(FILTER unit_tests EXCLUDE REGEX "/tests/${room}/")
     endif()

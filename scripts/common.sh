@@ -8,7 +8,7 @@ builds=${GUFO_BUILDS:-$root/build}
 # What building needs in Debian; README.md has the same list (scripts/documents).
 # shellcheck disable=SC2034
 build_packages=(gcc libc6-dev make cmake pkg-config libxxhash-dev libssl-dev libsodium-dev libpcre2-dev libutf8proc-dev
-    libjansson-dev libyaml-dev)
+    libjansson-dev libyaml-dev libcurl4-openssl-dev)
 jobs=$(nproc 2>/dev/null || echo 2)
 step_name=""
 step_start=0

@@ -38,6 +38,12 @@ static bool gufo_digest_library_at(size_t index, const char **name, const char *
 #define LEGACY NULL
 #endif
 
+#ifdef GUFO_HAS_REMOTE
+#include <curl/curlver.h>
+#else
+#define LIBCURL_VERSION NULL
+#endif
+
 #ifdef GUFO_HAS_TEXT
 #include <utf8proc.h>
 #else
@@ -64,12 +70,11 @@ static void put_line(FILE *out, const char *before, const library *libraries, si
 
 void built_in_print(FILE *out)
 {
-    enum { OWN = 5, MOST = OWN + 8 };
-    const library own[OWN] = {{"PCRE2", pattern_version()},
-                              {"Jansson", JANSSON_VERSION},
-                              {"utf8proc", utf8proc_version()},
-                              {"libyaml", yaml_get_version_string()},
-                              {"formats before GGUF", LEGACY}};
+    enum { OWN = 6, MOST = OWN + 8 };
+    const library own[OWN] = {
+        {"PCRE2", pattern_version()},     {"Jansson", JANSSON_VERSION},
+        {"utf8proc", utf8proc_version()}, {"libyaml", yaml_get_version_string()},
+        {"libcurl", LIBCURL_VERSION},     {"formats before GGUF", LEGACY}};
     library libraries[MOST];
     size_t count = 0;
 
