@@ -94,8 +94,8 @@ static void addresses_are_taken_apart(void **state)
         check_u64(a.is_folder, row->is_folder, "whether %s is a folder", row->text);
         check_u64(a.may_be_file, row->may_be_file, "whether %s may be a file", row->text);
         if (row->url != NULL) {
-            const char *pattern = a.service->file != NULL && !a.is_folder ? a.service->file
-                                                                          : a.service->list;
+            const char *pattern =
+                a.service->file != NULL && !a.is_folder ? a.service->file : a.service->list;
 
             check_ok(service_url(&a, pattern, NULL, NULL, &url, &error), &error, "%s", row->text);
             check_str(((gufo_str){url.data, url.len}), row->url, "url of %s", row->text);
@@ -129,7 +129,10 @@ static void other_pages_stay_as_they_are(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-#define S(text) {"" text "", sizeof(text) - 1}
+#define S(text)                      \
+    {                                \
+        "" text "", sizeof(text) - 1 \
+    }
 
 static const gufo_str refused[] = {
     S("hf://"),
@@ -205,10 +208,23 @@ static void what_no_grammar_allows_is_refused(void **state)
 static void paths_are_not_addresses(void **state)
 {
     static const gufo_str texts[] = {
-        S(""),           S("-"),          S("model.gguf"), S("dir/model.gguf"), S("./org/repo:Q4_0"),
-        S("/hf/x:Q4_0"), S("org/repo"),   S("a/b/c:Q4_0"), S("../repo:Q4_0"),   S("org/repo:"),
-        S("org/repo:x"), S("C:\\m.gguf"), S("hf:/org/repo"), S("s3://bucket/m.gguf"), S("a:b"),
-        S("org/repo:4"), S("hf.com/a"),
+        S(""),
+        S("-"),
+        S("model.gguf"),
+        S("dir/model.gguf"),
+        S("./org/repo:Q4_0"),
+        S("/hf/x:Q4_0"),
+        S("org/repo"),
+        S("a/b/c:Q4_0"),
+        S("../repo:Q4_0"),
+        S("org/repo:"),
+        S("org/repo:x"),
+        S("C:\\m.gguf"),
+        S("hf:/org/repo"),
+        S("s3://bucket/m.gguf"),
+        S("a:b"),
+        S("org/repo:4"),
+        S("hf.com/a"),
     };
 
     (void)state;
@@ -220,9 +236,10 @@ static void paths_are_not_addresses(void **state)
 static void long_texts_are_refused(void **state)
 {
     enum { LENGTH = 1 << 16 };
-    static const char *const starts[] = {"hf://",          "hf://org/",       "hf://org/repo/",
-                                         "hf://org/repo@", "ollama://",       "https://example.org/",
-                                         "hf://org/repo:", "ollama://a/b/c:", "ms://org/repo/"};
+    static const char *const starts[] = {
+        "hf://",          "hf://org/",       "hf://org/repo/",
+        "hf://org/repo@", "ollama://",       "https://example.org/",
+        "hf://org/repo:", "ollama://a/b/c:", "ms://org/repo/"};
     char *text = malloc(LENGTH + 1);
 
     (void)state;

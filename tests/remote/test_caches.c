@@ -62,8 +62,8 @@ static void make(const folder *f)
         "\"digest\":\"sha256:" DIGEST "\",\"size\":1},{\"mediaType\":"
         "\"application/vnd.ollama.image.model\",\"digest\":\"sha256:" DIGEST "\",\"size\":4}]}");
     put(f, "ollama/manifests/registry.ollama.ai/library/short/latest",
-        "{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.model\",\"digest\":\"sha256:" DIGEST
-        "\",\"size\":5}]}");
+        "{\"layers\":[{\"mediaType\":\"application/"
+        "vnd.ollama.image.model\",\"digest\":\"sha256:" DIGEST "\",\"size\":5}]}");
     put(f, "ollama/manifests/registry.ollama.ai/library/evil/latest",
         "{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.model\",\"digest\":"
         "\"sha256:../../outside\",\"size\":4}]}");
@@ -105,8 +105,8 @@ static const struct {
     {"org/studio:Q4_K_M", LOCAL_FILE, "lm/org/studio/m-Q4_K_M.gguf", "LM Studio", ""},
     {"hf://org/studio@v1/m-Q4_K_M.gguf", LOCAL_NOTHING, NULL, NULL, NULL},
     {"hf://org/cpp/sub/m.gguf", LOCAL_FILE, "llama/org_cpp_sub_m.gguf", "llama.cpp", ""},
-    {"hf://org/newer/m.gguf", LOCAL_FILE,
-     "llama/models--org--newer/snapshots/" COMMIT "/m.gguf", "huggingface", COMMIT},
+    {"hf://org/newer/m.gguf", LOCAL_FILE, "llama/models--org--newer/snapshots/" COMMIT "/m.gguf",
+     "huggingface", COMMIT},
     {"ollama://tiny", LOCAL_FILE, "ollama/blobs/sha256-" DIGEST, "ollama", ""},
     {"ollama://library/tiny:latest", LOCAL_FILE, "ollama/blobs/sha256-" DIGEST, "ollama", ""},
     {"ollama://tiny:8b", LOCAL_NOTHING, NULL, NULL, NULL},
@@ -157,9 +157,9 @@ static void folders_are_listed(void **state)
     (void)state;
     make(&f);
     put_link(&f, "hub/models--org--repo/snapshots/" COMMIT "/circle", ".");
-    check_ok(local_list(folder_path(&f, "hub/models--org--repo/snapshots/" COMMIT).text, &files,
-                        &error),
-             &error, "list");
+    check_ok(
+        local_list(folder_path(&f, "hub/models--org--repo/snapshots/" COMMIT).text, &files, &error),
+        &error, "list");
     check_u64(files.count, 6, "files");
     check_str(gufo_str_of(files.list[0].path), "half-00001-of-00002.gguf", "in order");
     check_str(gufo_str_of(files.list[5].path), "sub/s.gguf", "in folders");

@@ -68,16 +68,25 @@ static void names_that_are_no_paths_are_left_out(void **state)
 static void what_is_no_list_is_refused(void **state)
 {
     static const char *const texts[] = {
-        "",       "{",        "[",          "[1]",        "{}",           "null",
-        "<html>", "[{}] x",   "[{\"a\":]}", "[[]]",       "[{\"path\":\"a]", "\"x\"",
+        "",
+        "{",
+        "[",
+        "[1]",
+        "{}",
+        "null",
+        "<html>",
+        "[{}] x",
+        "[{\"a\":]}",
+        "[[]]",
+        "[{\"path\":\"a]",
+        "\"x\"",
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         place_files files = {.allocator = &default_allocator};
         gufo_error error = no_error();
-        gufo_status status =
-            listing_read(gufo_str_of(texts[i]), shape_of("hf"), &files, &error);
+        gufo_status status = listing_read(gufo_str_of(texts[i]), shape_of("hf"), &files, &error);
 
         check(status == GUFO_E_MALFORMED || status == GUFO_E_TRUNCATED, "%s", texts[i]);
         place_files_free(&files);

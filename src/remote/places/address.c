@@ -36,8 +36,7 @@ static bool is_type(gufo_str text)
 
     for (size_t i = 0; i < text.len; i++)
         digit = digit || is_digit(text.data[i]);
-    return digit && text.len < ADDRESS_TAG && str_is_plain(text, "-._") &&
-           is_letter(text.data[0]);
+    return digit && text.len < ADDRESS_TAG && str_is_plain(text, "-._") && is_letter(text.data[0]);
 }
 
 bool address_is_commit(gufo_str text)
@@ -123,12 +122,12 @@ static gufo_status keep(char *out, gufo_str part, part_check *check, const char 
 
 #define KEEP_OWNER(a, part) \
     keep((a)->owner, part, is_repository_name, "the name of a user or an organization", error)
-#define KEEP_NAME(a, part) keep((a)->name, part, is_repository_name, "the name of a repository", error)
-#define KEEP_REVISION(a, part)                                                            \
+#define KEEP_NAME(a, part) \
+    keep((a)->name, part, is_repository_name, "the name of a repository", error)
+#define KEEP_REVISION(a, part)                                                                   \
     keep((a)->revision, part, is_revision, "a revision: a branch, a tag, a commit or refs/pr/N", \
          error)
-#define KEEP_TYPE(a, part) \
-    keep((a)->tag, part, is_type, "an element type such as Q4_K_M", error)
+#define KEEP_TYPE(a, part) keep((a)->tag, part, is_type, "an element type such as Q4_K_M", error)
 
 /* A path in a repository; one that ends with a slash, or is empty, means all below it. */
 static gufo_status keep_path(address *a, gufo_str part, gufo_error *error)
@@ -329,8 +328,9 @@ static gufo_status read_web(gufo_str text, address *out, gufo_error *error)
     (void)cut(&rest, '/');
     authority = cut(&rest, '/');
     if (authority.len > 0 && memchr(authority.data, '@', authority.len) != NULL)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "an address with a user or a password is refused: other programs would see it");
+        return refuse(
+            error, GUFO_E_ARGUMENT,
+            "an address with a user or a password is refused: other programs would see it");
     if (has_control(text))
         return refuse(error, GUFO_E_ARGUMENT,
                       "%s has a backslash, a control character or bytes that are not UTF-8",

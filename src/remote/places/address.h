@@ -39,14 +39,14 @@ typedef enum address_form {
 typedef struct address {
     const struct place_service *service; /* places/services.h */
     const repository_type *type;         /* of a repository, else NULL */
-    bool may_be_file;            /* without a scheme: it may be the path of a file on this machine, too */
-    char host[ADDRESS_HOST];  /* of a registry; "": the usual one */
+    bool may_be_file; /* without a scheme: it may be the path of a file on this machine, too */
+    char host[ADDRESS_HOST]; /* of a registry; "": the usual one */
     char owner[ADDRESS_NAME], name[ADDRESS_NAME];
     char revision[ADDRESS_REVISION]; /* "": the usual one */
-    char tag[ADDRESS_TAG];           /* an element type, "": none; of a model of a registry: its tag */
-    char path[ADDRESS_PATH];         /* of a file in a repository, or of a folder; "": all of it */
-    bool is_folder;                  /* all files below `path`: it ended with a slash, or is empty */
-    gufo_str url;                    /* of the web: the text itself */
+    char tag[ADDRESS_TAG];   /* an element type, "": none; of a model of a registry: its tag */
+    char path[ADDRESS_PATH]; /* of a file in a repository, or of a folder; "": all of it */
+    bool is_folder;          /* all files below `path`: it ended with a slash, or is empty */
+    gufo_str url;            /* of the web: the text itself */
 } address;
 
 /* Whether a text is one of these, well-formed or not.  Any thread. */

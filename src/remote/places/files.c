@@ -137,8 +137,7 @@ gufo_status place_files_refuse(const place_files *files, gufo_str type, gufo_err
         if (!is_model(&files->list[i]))
             continue;
         if (models < SHOWN)
-            len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
-                                    models > 0 ? ", " : "",
+            len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", models > 0 ? ", " : "",
                                     QUOTED(gufo_str_of(files->list[i].path)));
         models++;
     }

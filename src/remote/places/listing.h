@@ -6,10 +6,10 @@
 
 /* How a service's JSON is made: names of members, by which files are found. */
 typedef struct listing_shape {
-    const char *within[3];          /* the members that lead to the list; none: the answer is the list */
+    const char *within[3]; /* the members that lead to the list; none: the answer is the list */
     const char *path, *size, *kind; /* of a file */
     const char *file;               /* the kind that a file has */
-    const char *large, *sha256;     /* the hash is in this member; `large` NULL: in the file itself */
+    const char *large, *sha256; /* the hash is in this member; `large` NULL: in the file itself */
 } listing_shape;
 
 enum { LISTING_MOST_BYTES = 64 << 20 };

@@ -89,8 +89,9 @@ static size_t read_small(const char *path, char *out, size_t room)
     struct stat info;
     size_t got = 0;
 
-    if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || (size_t)info.st_size > room ||
-                    source_read_fd(fd, 0, out, (size_t)info.st_size, &got, NULL) != GUFO_OK))
+    if (fd >= 0 &&
+        (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || (size_t)info.st_size > room ||
+         source_read_fd(fd, 0, out, (size_t)info.st_size, &got, NULL) != GUFO_OK))
         got = 0;
     if (fd >= 0)
         (void)close(fd);
@@ -143,7 +144,7 @@ static local_answer find_in_snapshot(const address *a, const char *repository, l
         return LOCAL_NOTHING;
     if (a->is_folder)
         return join(out->path, "%s", snapshot) && is_folder(snapshot) ? LOCAL_FOLDER
-                                                                       : LOCAL_NOTHING;
+                                                                      : LOCAL_NOTHING;
     if (a->tag[0] != '\0' ? !choose_in(snapshot, a->tag, out->path)
                           : !join(out->path, "%s/%s", snapshot, a->path))
         return LOCAL_NOTHING;
@@ -270,7 +271,8 @@ static local_answer find_in_store(const address *a, const char *folder, local_pl
     out->cache = "ollama";
     if (read_manifest(a, folder, &manifest))
         layer = ollama_manifest_find(&manifest, OLLAMA_MODEL);
-    for (const char *mark = marks; layer != NULL && *mark != '\0' && answer == LOCAL_NOTHING; mark++)
+    for (const char *mark = marks; layer != NULL && *mark != '\0' && answer == LOCAL_NOTHING;
+         mark++)
         if (join(out->path, "%s/blobs/sha256%c%s", folder, *mark, layer->hex) &&
             is_file(out->path, &out->size) && out->size == layer->size) {
             memcpy(out->sha256, layer->hex, sizeof out->sha256);
@@ -293,7 +295,8 @@ static local_answer find_nothing(const address *a, const local_folders *folders,
 
 local_answer local_find(const address *a, const local_folders *folders, local_place *out)
 {
-    static local_answer (*const finders[])(const address *, const local_folders *, local_place *) = {
+    static local_answer (*const finders[])(const address *, const local_folders *,
+                                           local_place *) = {
         [ADDRESS_OF_REPOSITORY] = find_repository,
         [ADDRESS_OF_MODEL] = find_model,
         [ADDRESS_OF_WEB] = find_nothing,
@@ -323,8 +326,9 @@ static gufo_status list_entry(const char *root, const char *name, unsigned depth
     if (is_file(path, &size))
         return place_files_add(files, gufo_str_of(name), size, (gufo_str){"", 0}, error);
     /* Links to folders are left alone: they may lead in circles. */
-    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && depth < DEEPEST ? list_folder(root, name, depth + 1, files, error)
-                                              : GUFO_OK;
+    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && depth < DEEPEST
+               ? list_folder(root, name, depth + 1, files, error)
+               : GUFO_OK;
 }
 
 static gufo_status list_folder(const char *root, const char *below, unsigned depth,

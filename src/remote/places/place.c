@@ -35,11 +35,12 @@ static gufo_status write_url(const gufo_remote *remote, const address *a, const 
 
 static gufo_status refuse_offline(const local_answer here, gufo_error *error)
 {
-    return refuse(error, GUFO_E_IO, "%s",
-                  here == LOCAL_ABSENT
-                      ? "the repository has no such file, as a cache of this machine says; the "
-                        "network is not asked (offline)"
-                      : "it is in no cache of this machine, and the network is not asked (offline)");
+    return refuse(
+        error, GUFO_E_IO, "%s",
+        here == LOCAL_ABSENT
+            ? "the repository has no such file, as a cache of this machine says; the "
+              "network is not asked (offline)"
+            : "it is in no cache of this machine, and the network is not asked (offline)");
 }
 
 /* Reads an answer of a service in whole. */
@@ -61,8 +62,9 @@ static gufo_status read_page(gufo_remote *remote, const address *a, char url[HTT
 {
     buffer text = {.allocator = &remote->allocator};
     http_answer *answer = mem_zero(&remote->allocator, sizeof *answer);
-    gufo_status status = answer != NULL ? ask(remote, a, url, LISTING_MOST_BYTES, &text, answer, error)
-                                        : fail_memory(error);
+    gufo_status status = answer != NULL
+                             ? ask(remote, a, url, LISTING_MOST_BYTES, &text, answer, error)
+                             : fail_memory(error);
 
     if (status == GUFO_OK) {
         status = listing_read((gufo_str){(const char *)text.data, text.len}, a->service->shape,
@@ -84,10 +86,9 @@ static gufo_status read_pages(gufo_remote *remote, const address *a, place_files
     gufo_status status = write_url(remote, a, a->service->list, NULL, url, error);
 
     for (size_t page = 0; status == GUFO_OK && url[0] != '\0'; page++)
-        status = page < MOST_PAGES
-                     ? read_page(remote, a, url, files, error)
-                     : refuse(error, GUFO_E_LIMIT, "the list of files has more than %d pages",
-                              MOST_PAGES);
+        status = page < MOST_PAGES ? read_page(remote, a, url, files, error)
+                                   : refuse(error, GUFO_E_LIMIT,
+                                            "the list of files has more than %d pages", MOST_PAGES);
     place_files_sort(files);
     return status;
 }
@@ -168,14 +169,14 @@ static gufo_status read_manifest(gufo_remote *remote, place *out, gufo_str text,
     char digest[sizeof "sha256:" + OLLAMA_HEX];
 
     if (status == GUFO_OK && (layer = ollama_manifest_find(&manifest, OLLAMA_MODEL)) == NULL)
-        status = refuse(error, GUFO_E_NOT_FOUND,
-                        "the model has no GGUF file: its manifest names none");
+        status =
+            refuse(error, GUFO_E_NOT_FOUND, "the model has no GGUF file: its manifest names none");
     if (layer != NULL) {
         (void)snprintf(digest, sizeof digest, "sha256:%s", layer->hex);
         memcpy(out->sha256, layer->hex, sizeof out->sha256);
         out->size = layer->size;
-        status = write_url(remote, &out->address, out->address.service->blob, digest, out->url,
-                           error);
+        status =
+            write_url(remote, &out->address, out->address.service->blob, digest, out->url, error);
     }
     ollama_manifest_free(&manifest);
     return status;
@@ -190,8 +191,9 @@ static gufo_status find_layer(gufo_remote *remote, place *out, gufo_error *error
     http_answer *answer = mem_zero(&remote->allocator, sizeof *answer);
 
     if (status == GUFO_OK)
-        status = answer != NULL ? ask(remote, &out->address, url, OLLAMA_MANIFEST_MOST, &text, answer, error)
-                                : fail_memory(error);
+        status = answer != NULL
+                     ? ask(remote, &out->address, url, OLLAMA_MANIFEST_MOST, &text, answer, error)
+                     : fail_memory(error);
     if (status == GUFO_OK)
         status = read_manifest(remote, out, (gufo_str){(const char *)text.data, text.len}, error);
     mem_free(&remote->allocator, answer);
@@ -225,8 +227,8 @@ static finder *const finders[] = {
 /* A folder of a cache may be a part of the repository: it counts where nobody else can be asked. */
 static bool is_here(const gufo_remote *remote, const place *p)
 {
-    return p->here == LOCAL_FILE || (p->here == LOCAL_FOLDER &&
-                                     (remote->options.flags & GUFO_REMOTE_OFFLINE) != 0);
+    return p->here == LOCAL_FILE ||
+           (p->here == LOCAL_FOLDER && (remote->options.flags & GUFO_REMOTE_OFFLINE) != 0);
 }
 
 static gufo_status locate(gufo_remote *remote, place *out, gufo_error *error)

@@ -14,8 +14,8 @@
 #include "remote/remote.h"
 
 typedef struct place {
-    address address;           /* with the path of the file that was chosen; its url is a view of the text */
-    local_answer here;         /* LOCAL_FILE, LOCAL_FOLDER: at local.path; LOCAL_NOTHING: at `url` */
+    address address; /* with the path of the file that was chosen; its url is a view of the text */
+    local_answer here; /* LOCAL_FILE, LOCAL_FOLDER: at local.path; LOCAL_NOTHING: at `url` */
     local_place local;
     char url[HTTP_URL_SIZE];       /* of a file, or, of a folder, of the list of its files */
     uint64_t size;                 /* GUFO_NO_OFFSET: not known */

@@ -18,18 +18,23 @@ typedef struct refusal {
 
 static const refusal refusals[] = {
     {"hf", 401, "GatedRepo",
-     "{owner}/{name} is open to those alone who have accepted its conditions: do that at {page}, and set "
+     "{owner}/{name} is open to those alone who have accepted its conditions: do that at {page}, "
+     "and set "
      "{token} to a token of that account",
      GUFO_E_IO},
     {"hf", 403, "GatedRepo",
-     "{owner}/{name} is open to those alone who have accepted its conditions: do that at {page}, and set "
+     "{owner}/{name} is open to those alone who have accepted its conditions: do that at {page}, "
+     "and set "
      "{token} to a token of that account",
      GUFO_E_IO},
     {"hf", 401, NULL,
-     "there is no repository {owner}/{name}, or it is private: set {token} to a token that may read it",
+     "there is no repository {owner}/{name}, or it is private: set {token} to a token that may "
+     "read it",
      GUFO_E_IO},
-    {"hf", 403, NULL, "the token may not read {owner}/{name}: set {token} to another one", GUFO_E_IO},
-    {"hf", 404, "RepoNotFound", "there is no repository {owner}/{name} at {page}", GUFO_E_NOT_FOUND},
+    {"hf", 403, NULL, "the token may not read {owner}/{name}: set {token} to another one",
+     GUFO_E_IO},
+    {"hf", 404, "RepoNotFound", "there is no repository {owner}/{name} at {page}",
+     GUFO_E_NOT_FOUND},
     {"hf", 404, "RevisionNotFound", "{owner}/{name} has no revision {revision}", GUFO_E_NOT_FOUND},
     {"hf", 404, "EntryNotFound", "{owner}/{name} has no file {path} in revision {revision}",
      GUFO_E_NOT_FOUND},
@@ -38,12 +43,14 @@ static const refusal refusals[] = {
      "the service refuses further requests for a while; with {token} set to a token it allows more",
      GUFO_E_IO},
     {"ms", 401, NULL,
-     "there is no repository {owner}/{name}, or it is private: set {token} to a token that may read it",
+     "there is no repository {owner}/{name}, or it is private: set {token} to a token that may "
+     "read it",
      GUFO_E_IO},
     {"ms", 403, NULL, "{owner}/{name} may not be read without a token: set {token}", GUFO_E_IO},
     {"ms", 404, NULL, "{page} has no such file or revision", GUFO_E_NOT_FOUND},
     {"ollama", 401, NULL,
-     "{owner}/{name}:{tag} does not exist, or is private: gufo reads public models alone", GUFO_E_IO},
+     "{owner}/{name}:{tag} does not exist, or is private: gufo reads public models alone",
+     GUFO_E_IO},
     {"ollama", 403, NULL, "{owner}/{name}:{tag} is private: gufo reads public models alone",
      GUFO_E_IO},
     {"ollama", 404, NULL, "the registry has no model {owner}/{name}:{tag}", GUFO_E_NOT_FOUND},

@@ -8,8 +8,12 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-static const listing_shape tree_of_hf = {
-    .path = "path", .size = "size", .kind = "type", .file = "file", .large = "lfs", .sha256 = "oid"};
+static const listing_shape tree_of_hf = {.path = "path",
+                                         .size = "size",
+                                         .kind = "type",
+                                         .file = "file",
+                                         .large = "lfs",
+                                         .sha256 = "oid"};
 static const listing_shape files_of_ms = {.within = {"Data", "Files"},
                                           .path = "Path",
                                           .size = "Size",
@@ -43,7 +47,8 @@ static const place_service services[] = {
      .option = OPTION(ms_endpoint),
      .revision = "master",
      .file = "{endpoint}/{types}{owner}/{name}/resolve/{revision}/{path}",
-     .list = "{endpoint}/api/v1/{types}{owner}/{name}/repo/files?Revision={revision}&Recursive=true",
+     .list =
+         "{endpoint}/api/v1/{types}{owner}/{name}/repo/files?Revision={revision}&Recursive=true",
      .shape = &files_of_ms,
      .page = "{endpoint}/{types}{owner}/{name}",
      .token = "MODELSCOPE_API_TOKEN"},

@@ -14,11 +14,12 @@ typedef struct place_service {
     address_form form;
     const char *prefixes[SERVICE_PREFIXES]; /* of its addresses; the last is NULL */
     const char *bare[SERVICE_PREFIXES];     /* the same without a scheme */
-    const char *pages[SERVICE_PREFIXES];    /* of addresses in a browser: an address, or just one of the web */
-    const char *endpoint;                   /* where it is */
-    size_t option;                          /* the place of the option that says another one; 0: none */
-    const char *host;                       /* of a registry: the usual one, in names */
-    const char *revision;                   /* the usual one; of a registry: the usual tag */
+    const char *
+        pages[SERVICE_PREFIXES]; /* of addresses in a browser: an address, or just one of the web */
+    const char *endpoint;        /* where it is */
+    size_t option;               /* the place of the option that says another one; 0: none */
+    const char *host;            /* of a registry: the usual one, in names */
+    const char *revision;        /* the usual one; of a registry: the usual tag */
     /* Addresses, with {endpoint}, {type} (datasets/), {types} (models/, datasets/), {owner}, {name}, {revision},
      * {path}, {tag}; NULL: it has none. */
     const char *file, *list, *page, *blob;
