@@ -7,7 +7,7 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "gufo-compat" EXCLUDE
     PATTERN "digest.h" EXCLUDE PATTERN "import.h" EXCLUDE
     PATTERN "text.h" EXCLUDE PATTERN "vocab.h" EXCLUDE PATTERN "template.h" EXCLUDE
-    PATTERN "report.h" EXCLUDE PATTERN "remote.h" EXCLUDE)
+    PATTERN "report.h" EXCLUDE PATTERN "remote.h" EXCLUDE PATTERN "ollama.h" EXCLUDE)
 if(TARGET gufo_digest_static)
     install(TARGETS gufo_digest_shared gufo_digest_static EXPORT gufo_digest_targets)
     install(FILES include/gufo/digest.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gufo)
@@ -22,7 +22,8 @@ if(TARGET gufo_report_static)
 endif()
 if(TARGET gufo_remote_static)
     install(TARGETS gufo_remote_shared gufo_remote_static EXPORT gufo_remote_targets)
-    install(FILES include/gufo/remote.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gufo)
+    install(FILES include/gufo/remote.h include/gufo/ollama.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gufo)
 endif()
 if(TARGET gufo_template_static)
     install(TARGETS gufo_template_shared gufo_template_static EXPORT gufo_template_targets)

@@ -148,7 +148,7 @@ static bool read_manifest(pull *p, ollama_manifest *m)
     if (p->status == GUFO_OK && !layers)
         return pull_fail(p, GUFO_E_MALFORMED, 0,
                          "it has no layers, so it is not a manifest of Ollama");
-    return pull_end(p) || pull_fail(p, GUFO_E_MALFORMED, p->at, "more follows the manifest");
+    return pull_end(p);
 }
 
 gufo_status ollama_manifest_read(gufo_str text, const gufo_allocator *allocator,

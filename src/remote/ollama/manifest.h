@@ -57,7 +57,8 @@ typedef struct ollama_manifest {
 } ollama_manifest;
 
 /* Reads a manifest, which may be any bytes; freed with ollama_manifest_free, also after a failure.  The
- * allocator outlives it.  GUFO_E_MALFORMED with the byte of the text, GUFO_E_LIMIT, GUFO_E_MEMORY. */
+ * allocator outlives it.  GUFO_E_MALFORMED and GUFO_E_TRUNCATED with the byte of the text,
+ * GUFO_E_LIMIT, GUFO_E_MEMORY. */
 gufo_status ollama_manifest_read(gufo_str text, const gufo_allocator *allocator,
                                  ollama_manifest *out, gufo_error *error);
 void ollama_manifest_free(ollama_manifest *manifest);

@@ -2,7 +2,6 @@
 #include "gufo/ollama.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/buffer.h"
@@ -144,24 +143,32 @@ static gufo_status link_over(const char *blob, const char *target, const gufo_al
     return failure == 0 ? GUFO_OK : fail_io(error, failure, "cannot link the blob");
 }
 
-/* A blob may be a symlink itself: the file that it leads to gets the name. */
+/* A link that is a blob would get a second name, and not the file that it leads to. */
+static gufo_status check_blob(const char *blob, gufo_error *error)
+{
+    struct stat info;
+
+    if (lstat(blob, &info) != 0)
+        return fail_io(error, errno, "cannot examine the blob");
+    return S_ISREG(info.st_mode)
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT, "the blob is a symlink, which is not linked");
+}
+
 static gufo_status link_blob(const char *blob, const char *path, bool replace,
                              const gufo_allocator *allocator, gufo_error *error)
 {
-    char *file = realpath(blob, NULL);
-    output target = {.fd = -1};
-    gufo_status status = file != NULL ? output_find(&target, path, replace, NULL, allocator, error)
-                                      : fail_io(error, errno, "cannot find the blob");
+    output target;
+    gufo_status status = output_find(&target, path, replace, NULL, allocator, error);
 
     if (status == GUFO_OK && target.exists)
-        status = link_over(file, target.target, allocator, error);
-    else if (status == GUFO_OK && disk_link(file, target.target) != 0)
+        status = link_over(blob, target.target, allocator, error);
+    else if (status == GUFO_OK && disk_link(blob, target.target) != 0)
         status = errno == EEXIST ? refuse(error, GUFO_E_EXISTS, "target exists already")
                                  : fail_io(error, errno, "cannot link the blob");
     if (status == GUFO_OK)
         status = folder_sync_names(target.target, error);
     output_discard(&target);
-    free(file);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_OUTPUT, 0, path);
     return status;
@@ -179,9 +186,11 @@ static gufo_status save(const gufo_ollama *ollama, const ollama_layer *layer, co
     gufo_status status =
         blob != NULL ? ollama_store_open(&store, layer, &from, error) : fail_memory(error);
 
-    if (status == GUFO_OK && (flags & GUFO_OLLAMA_LINK) != 0)
-        status = link_blob(blob, path, replace, &ollama->allocator, error);
-    else if (status == GUFO_OK)
+    if (status == GUFO_OK && (flags & GUFO_OLLAMA_LINK) != 0) {
+        status = check_blob(blob, error);
+        if (status == GUFO_OK)
+            status = link_blob(blob, path, replace, &ollama->allocator, error);
+    } else if (status == GUFO_OK)
         status = ollama_move(&from, path, replace, layer->hex, hex, &progress, &ollama->allocator,
                              error);
     if (status != GUFO_OK && status != GUFO_E_STOPPED)
@@ -236,8 +245,8 @@ static gufo_status add_json(gufo_text *text, gufo_text *out, gufo_error *error)
     bool good = text_reserve(&strings, text->len);
 
     check.decoded = strings.data;
-    if (good && pull_skip(&check, NULL) && !pull_end(&check))
-        (void)pull_fail(&check, GUFO_E_MALFORMED, check.at, "more follows the value");
+    if (good && pull_skip(&check, NULL))
+        (void)pull_end(&check);
     check.at = check.decoded_len = 0;
     while (good && check.status == GUFO_OK && pull_peek(&check) != '\0') {
         gufo_str part = {check.text + check.at, 1};
