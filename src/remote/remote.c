@@ -193,6 +193,7 @@ gufo_remote *gufo_remote_new(const gufo_remote_options *options, gufo_error *err
         return NULL;
     mutex_init(&remote->lock);
     mutex_init(&remote->asking);
+    mutex_init(&remote->chunks.lock);
     remote->pace = retry_usual_pace;
     remote->chance = hash_key_new().k0 | 1;
     if (copy_options(remote, options, error) != GUFO_OK) {
@@ -219,6 +220,7 @@ void gufo_remote_free(gufo_remote *remote)
     sessions_free(remote);
     mutex_destroy(&remote->lock);
     mutex_destroy(&remote->asking);
+    mutex_destroy(&remote->chunks.lock);
     for (size_t i = 0; i < remote->text_count; i++) {
         wipe(remote->texts[i]);
         mem_free(&allocator, remote->texts[i]);

@@ -18,6 +18,13 @@ enum { REMOTE_TOKENS = 2 };
 
 struct session; /* http/session.h */
 
+/* Bytes that were fetched before they were asked for (ranges/chunks.h). */
+typedef struct chunk_list {
+    mutex lock;
+    struct chunk *newest, *oldest;
+    uint64_t bytes;
+} chunk_list;
+
 struct gufo_remote {
     gufo_allocator allocator;
     /* Texts of their own; endpoints without a slash at their end; what has a default is never NULL. */
@@ -27,6 +34,7 @@ struct gufo_remote {
     uint64_t text_room;
     remote_token tokens[REMOTE_TOKENS];
     retry_pace pace;
+    chunk_list chunks;
     mutex asking;             /* for progress: one thread at a time */
     mutex lock;               /* of what follows */
     struct session *sessions; /* those that nobody uses now */

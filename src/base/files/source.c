@@ -21,6 +21,21 @@ static gufo_status read_user(const source *s, uint64_t offset, void *buffer, siz
     return status == GUFO_OK ? GUFO_OK : fail_from_callback(error, status, &reason);
 }
 
+/* What a caller's reader has at hand. */
+static gufo_status read_some_user(const source *s, uint64_t offset, void *buffer, size_t least,
+                                  size_t size, size_t *got, gufo_error *error)
+{
+    gufo_error reason;
+    gufo_status status;
+
+    (void)fail_with(&reason, GUFO_E_IO, offset, "the source cannot be read");
+    *got = 0;
+    status = s->user.read_some(s->user.context, offset, buffer, least, size, got, &reason);
+    if (status == GUFO_OK && (*got < least || *got > size))
+        status = reason.code;
+    return status == GUFO_OK ? GUFO_OK : fail_from_callback(error, status, &reason);
+}
+
 static gufo_status fetch_user(source *s, uint64_t offset, void *buffer, size_t size, size_t *got,
                               gufo_error *error)
 {
@@ -77,12 +92,30 @@ static uint64_t next_goal(const source *s)
     return goal > s->buffer_limit ? s->buffer_limit : goal;
 }
 
+/* Reads the next bytes up to `goal`, of which those up to `upto` are needed. */
+static gufo_status read_next(source *s, uint64_t upto, uint64_t goal, gufo_error *error)
+{
+    const size_t most = (size_t)(goal - s->have), least = (size_t)(smaller(upto, goal) - s->have);
+    const bool may_be_short = s->user.read_some != NULL;
+    size_t got = 0;
+    gufo_status status =
+        may_be_short ? read_some_user(s, s->have, s->buffer + s->have, least, most, &got, error)
+                     : s->fetch(s, s->have, s->buffer + s->have, most, &got, error);
+
+    if (status != GUFO_OK)
+        return status;
+    s->have += got;
+    if (s->have < goal &&
+        !may_be_short) /* the end came early: a pipe's, or the file was truncated */
+        s->size = s->have;
+    return GUFO_OK;
+}
+
 /* Reads on, towards `upto` at least. */
 static gufo_status read_on(source *s, uint64_t upto, gufo_error *error)
 {
     uint64_t room = next_goal(s), goal = s->no_read_ahead && upto < room ? upto : room;
     gufo_status status;
-    size_t got;
 
     s->over_limit = goal <= s->have;
     if (s->over_limit)
@@ -92,13 +125,8 @@ static gufo_status read_on(source *s, uint64_t upto, gufo_error *error)
                          GROUPED(s->buffer_limit));
     if (goal > s->capacity && (status = resize_buffer(s, room, error)) != GUFO_OK)
         return status;
-    status = s->fetch(s, s->have, s->buffer + s->have, (size_t)(goal - s->have), &got, error);
-    if (status != GUFO_OK)
-        return status;
-    s->have += got;
-    if (s->have < goal) /* the end came early: a pipe's, or the file was truncated meanwhile */
-        s->size = s->have;
-    return source_note(s, s->have, error);
+    status = read_next(s, upto, goal, error);
+    return status == GUFO_OK ? source_note(s, s->have, error) : status;
 }
 
 gufo_status source_need(source *s, uint64_t upto, gufo_error *error)
@@ -141,6 +169,24 @@ gufo_status source_drain(source *s, gufo_error *error)
     }
     s->size = total;
     return GUFO_OK;
+}
+
+gufo_status source_unchanged(const source *s, gufo_error *error)
+{
+    gufo_error reason;
+    gufo_status status;
+
+    if (s->user.unchanged == NULL)
+        return source_unchanged_fd(s, error);
+    (void)refuse(&reason, GUFO_E_CHANGED, "the source was changed while it was being read");
+    status = s->user.unchanged(s->user.context, &reason);
+    return status == GUFO_OK ? GUFO_OK : fail_from_callback(error, status, &reason);
+}
+
+void source_expect(const source *s, uint64_t offset, uint64_t size)
+{
+    if (s->user.expect != NULL && size > 0)
+        s->user.expect(s->user.context, offset, size);
 }
 
 void source_end(source *s)

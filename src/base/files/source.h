@@ -80,8 +80,14 @@ gufo_status source_drain(source *source, gufo_error *error);
 /* Lets a pipe end where reading has come to; nothing to do for others. */
 void source_end(source *source);
 
-/* GUFO_E_CHANGED if a regular file has another size or time of change than when it was opened. */
+/* GUFO_E_CHANGED if a regular file has another size or time of change than when it was opened, or a caller's
+ * source says so. */
 gufo_status source_unchanged(const source *source, gufo_error *error);
+/* Of a descriptor alone. */
+gufo_status source_unchanged_fd(const source *source, gufo_error *error);
+
+/* The bytes that are probably read next: for callers' sources, which may fetch them at once. */
+void source_expect(const source *source, uint64_t offset, uint64_t size);
 
 /* How many of the `size` bytes from `offset` on are in a hole of the file, so that they are zeros
  * without being read. */

@@ -147,7 +147,7 @@ uint64_t source_hole(const source *s, uint64_t offset, uint64_t size)
 #endif
 }
 
-gufo_status source_unchanged(const source *s, gufo_error *error)
+gufo_status source_unchanged_fd(const source *s, gufo_error *error)
 {
     struct stat info;
 

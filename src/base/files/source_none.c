@@ -24,7 +24,7 @@ gufo_status source_read_fd(int fd, uint64_t offset, void *buffer, size_t size, s
     return fail_with(error, GUFO_E_ARGUMENT, offset, "this build of libgufo has no files");
 }
 
-gufo_status source_unchanged(const source *s, gufo_error *error)
+gufo_status source_unchanged_fd(const source *s, gufo_error *error)
 {
     (void)s, (void)error;
     return GUFO_OK;

@@ -336,6 +336,20 @@ static bool fail_array(walker *w, const array_skip *skip, skip_result why)
     }
 }
 
+/* Where the bytes of an array of strings, of which some were read, will probably end: they are about as long as
+ * those before.  Later ones are often longer, which an eighth more allows for. */
+static void expect_strings(const walker *w, const array_skip *skip)
+{
+    const uint64_t read = skip->position - w->position;
+    uint64_t done, rest;
+
+    if (!skip->entered || skip->depth != 1 || skip->inner != GUFO_VALUE_STRING)
+        return;
+    done = skip->count - skip->left[0];
+    if (checked_mul(skip->left[0], done > 0 ? read / done + 1 : 2 * w->width, &rest))
+        source_expect(&w->file->source, skip->position, capped_add(rest, rest / 8));
+}
+
 static bool read_array(walker *w, entry_record *entry)
 {
     source *s = &w->file->source;
@@ -348,6 +362,7 @@ static bool read_array(walker *w, entry_record *entry)
     while ((result = array_skip_run(&skip)) == SKIP_SHORT) {
         uint64_t had = s->have;
 
+        expect_strings(w, &skip);
         make_available(w, skip.need);
         if (s->have == had)
             break;
@@ -532,13 +547,17 @@ static bool note_position(walker *w)
 
 static bool walk_records(walker *w)
 {
-    enum { TENSORS_BETWEEN = 256 };
+    /* Of an info: a name of 24 bytes, two dimensions. */
+    enum { TENSORS_BETWEEN = 256, USUAL_INFO = 64 };
     gguf_file *file = w->file;
+    uint64_t infos;
 
     for (uint64_t i = 0; i < file->claimed_metadata; i++)
         if (!read_entry(w, i) || !index_some(file, i + 1, index_keys) || !note_position(w))
             return false;
     file->metadata_read = true;
+    if (checked_mul(file->claimed_tensors, USUAL_INFO, &infos))
+        source_expect(&file->source, w->position, infos);
     for (uint64_t i = 0; i < file->claimed_tensors; i++)
         if (!read_info(w, i) || !index_some(file, i + 1, index_names) ||
             (i % TENSORS_BETWEEN == 0 && !note_position(w)))

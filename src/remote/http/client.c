@@ -155,6 +155,22 @@ static void collect(journey *j)
     }
 }
 
+/* How long nothing is to be done: until one that waits may begin, or for a tick. */
+static int rest_of(const journey *j, uint64_t now)
+{
+    uint64_t rest = TICK;
+
+    for (size_t i = 0; i < SESSION_MOST; i++) {
+        const flight *f = &j->flights[i];
+
+        if (f->state == WAITS)
+            rest = smaller(rest, f->transfer.ready > now ? f->transfer.ready - now : 0);
+        else if (f->state == FREE && j->begun < j->count)
+            rest = 0;
+    }
+    return (int)rest;
+}
+
 static void run(journey *j)
 {
     int running;
@@ -172,7 +188,7 @@ static void run(journey *j)
             j->status = fail_memory(j->error);
         collect(j);
         if (j->status == GUFO_OK && j->done < j->count)
-            (void)curl_multi_poll(j->session->multi, NULL, 0, TICK, NULL);
+            (void)curl_multi_poll(j->session->multi, NULL, 0, rest_of(j, transfer_now()), NULL);
     }
 }
 

@@ -495,6 +495,8 @@ static void keep_last_headers(transfer *t)
 
     a->count = t->taken;
     a->version = t->version;
+    if (t->headers.status == 200 && t->use == BODY_TAKE && !t->enough) /* its end was seen */
+        a->version.size = t->taken;
     memcpy(a->content_type, t->headers.content_type, sizeof a->content_type);
     memcpy(a->from.url, t->url, sizeof a->from.url);
     a->from.was_private = t->was_private;
@@ -604,10 +606,12 @@ static transfer_next end_body(transfer *t, CURLcode result)
 {
     if (t->enough || (result == CURLE_OK && is_complete(t)))
         return TRANSFER_DONE;
-    if (t->taken - t->taken_before >= t->remote->pace.progress)
-        retry_progress(&t->tries, transfer_now());
     (void)fail_short(t, result);
-    return try_again(t, GUFO_NO_OFFSET);
+    if (t->taken - t->taken_before < t->remote->pace.progress)
+        return try_again(t, GUFO_NO_OFFSET);
+    /* A connection that has brought some of it may end: the rest is asked for at once. */
+    retry_progress(&t->tries, transfer_now());
+    return try_again(t, 0);
 }
 
 static bool may_pass(CURLcode result)
