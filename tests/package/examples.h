@@ -1,11 +1,13 @@
 /* What the examples at the beginning of public headers take for granted (`headers` compiles them). */
 #include "gufo.h"
 #include "gufo/digest.h"
+#include "gufo/ollama.h"
+#include "gufo/remote.h"
 #include "gufo/report.h"
 
 #include <stdio.h>
 
-extern const gufo_model *model, *a, *b;
+extern const gufo_model *model, *a, *b, *const *models;
 extern gufo_document *document;
 extern gufo_error error;
 extern gufo_finding_fn print_finding;
