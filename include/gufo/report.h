@@ -90,25 +90,6 @@ GUFO_API const gufo_report_memory *gufo_report_curves_list(const gufo_report_cur
 /* NULL is allowed. */
 GUFO_API void gufo_report_curves_free(gufo_report_curves *curves);
 
-/* ==== Chat template =========================================================================== */
-
-typedef struct gufo_report_template_finding {
-    uint64_t line, column; /* from 1; 0: not known */
-    bool dangerous;
-    gufo_str message;
-    uint64_t reserved[2];
-} gufo_report_template_finding;
-
-typedef struct gufo_report_template {
-    gufo_str name;   /* empty: the one without a name */
-    gufo_str source; /* its text */
-    const gufo_report_template_finding *findings;
-    size_t finding_count;
-    gufo_str messages,
-        rendered; /* an example: what was rendered, and what came of it; empty: none */
-    uint64_t reserved[4];
-} gufo_report_template;
-
 /* ==== Numbers of tensors ====================================================================== */
 
 /* The scales of the blocks of all tensors of an element type (gufo_tensor_scan_scales). */
@@ -168,7 +149,7 @@ typedef struct gufo_report_model {
     const gufo_report_memory *memory; /* with types of the cache, the usual one first */
     size_t memory_count;
     const gufo_vocab_census *tokenizer; /* gufo_vocab_census_new (vocab.h); NULL: none */
-    const gufo_report_template *templates;
+    const gufo_chat_review *templates;  /* gufo_chat_reviews_list (text.h) */
     size_t template_count;
     /* By gufo_report_part: the command that gives what is missing; NULL: nothing is said of it. */
     const char *hints[GUFO_REPORT_PARTS];

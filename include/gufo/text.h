@@ -2,6 +2,7 @@
  *
  *     chat to ids   gufo_chat_tokenize                    messages as JSON, one call
  *     the prompt    gufo_chat_render                      the text that the model reads
+ *     look          gufo_chat_reviews_new                 what is shown of a model's templates, as records
  *     its parts     gufo_model_chat_template (summary.h), gufo_chat_values_from, gufo_tokenize_prompt
  *
  * vocab.h has the vocabulary itself, text to ids and ids to text; template.h, of libgufo_template, which
@@ -9,6 +10,7 @@
 #ifndef GUFO_TEXT_H
 #define GUFO_TEXT_H
 
+#include "summary.h"
 #include "template.h"
 #include "vocab.h"
 
@@ -69,6 +71,35 @@ GUFO_API gufo_status gufo_chat_values_messages(gufo_template_values *values, guf
  * gufo_tokenize; then `out` is as it was. */
 GUFO_API gufo_status gufo_tokenize_prompt(const gufo_vocab *vocab, gufo_str prompt,
                                           const gufo_run *run, gufo_ids *out, gufo_error *error);
+
+/* ==== What is shown of templates ============================================================= */
+
+enum { GUFO_CHAT_REVIEWS = 16, GUFO_CHAT_REVIEW_FINDINGS = 64 };
+
+/* The chat templates of a model (gufo_chat_review of summary.h). */
+typedef struct gufo_chat_reviews gufo_chat_reviews;
+
+typedef struct gufo_chat_reviews_options {
+    gufo_str messages; /* JSON, of the example; empty: four that a model of any kind knows */
+    /* Limits and the time, as of gufo_chat_options; NULL: a million steps, 64 KiB of output, 64 MiB of values. */
+    const gufo_template_options *rendering;
+    const gufo_allocator *allocator; /* for all memory; is copied; NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_chat_reviews_options;
+
+/* Judges the templates of a model with gufo_template_lint, and renders an example with each: the first
+ * GUFO_CHAT_REVIEWS templates, with the first GUFO_CHAT_REVIEW_FINDINGS findings of each.  One that refuses the
+ * example, reaches a limit or has more than 1 MiB has none.  The model must live as long as the result; `vocab`
+ * (of special tokens) and `options` may be NULL.  Freed with gufo_chat_reviews_free.  NULL on failure:
+ * GUFO_E_MEMORY, GUFO_E_ARGUMENT. */
+GUFO_MUST_USE GUFO_API gufo_chat_reviews *gufo_chat_reviews_new(
+    const gufo_model *model, const gufo_vocab *vocab, const gufo_chat_reviews_options *options,
+    gufo_error *error);
+/* What report.h takes, in the order of the file; it lives as long as the reviews. */
+GUFO_API const gufo_chat_review *gufo_chat_reviews_list(const gufo_chat_reviews *reviews,
+                                                        size_t *count);
+/* NULL is allowed. */
+GUFO_API void gufo_chat_reviews_free(gufo_chat_reviews *reviews);
 
 #ifdef __cplusplus
 }

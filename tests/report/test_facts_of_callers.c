@@ -412,15 +412,15 @@ static void test_tokenizer(void **state)
 
 static void test_template(void **state)
 {
-    static const gufo_report_template_finding findings[] = {
-        {.line = 30, .column = 7, .message = {"a fault", 7}},
-        {.line = 31, .dangerous = true, .message = {"a danger", 8}},
-        {.line = 0, .message = {"of the whole", 12}},
-        {.line = UINT64_MAX, .message = {"past the end", 12}},
+    static const gufo_template_finding findings[] = {
+        {.line = 30, .column = 7, .message = "a fault"},
+        {.line = 31, .dangerous = true, .message = "a danger"},
+        {.line = 0, .message = "of the whole"},
+        {.line = UINT64_MAX, .message = "past the end"},
     };
     char source[3 * 60 + 1] = "";
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16);
-    gufo_report_template t = {.findings = findings, .finding_count = 4};
+    gufo_chat_review t = {.findings = findings, .finding_count = 4};
     gufo_report_model model = {
         .model = s.model, .name = gufo_str_of("m"), .templates = &t, .template_count = 1};
     gufo_report_content content = {.models = &model, .model_count = 1};
@@ -456,7 +456,7 @@ static void test_large_templates(void **state)
     enum { SIZE = 1 << 20 };
     char *source = malloc(SIZE);
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16);
-    gufo_report_template t = {.source = {source, SIZE}};
+    gufo_chat_review t = {.source = {source, SIZE}};
     gufo_report_model model = {
         .model = s.model, .name = gufo_str_of("m"), .templates = &t, .template_count = 1};
     gufo_report_content content = {.models = &model, .model_count = 1};
@@ -502,13 +502,13 @@ static void test_hostile_texts(void **state)
                                          .longest_count = 1,
                                          .first_count = 1,
                                          .last_count = 1};
-    const gufo_report_template_finding finding = {.line = 1, .message = text};
-    const gufo_report_template template = {.name = text,
-                                           .source = text,
-                                           .findings = &finding,
-                                           .finding_count = 1,
-                                           .messages = text,
-                                           .rendered = text};
+    const gufo_template_finding finding = {.line = 1, .message = HOSTILE};
+    const gufo_chat_review template = {.name = text,
+                                       .source = text,
+                                       .findings = &finding,
+                                       .finding_count = 1,
+                                       .messages = text,
+                                       .rendered = text};
     const gufo_report_candidate candidates[] = {{.name = text, .losses = losses, .loss = 1},
                                                 {.name = text, .losses = losses, .loss = 2}};
     const gufo_report_size_point sizes[] = {

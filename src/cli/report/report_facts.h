@@ -22,8 +22,9 @@ typedef struct shared_options shared_options; /* cli/core/options/options.h */
 typedef struct report_store {
     void **pieces;
     size_t count;
-    gufo_report_curves *curves; /* NULL: none */
-    gufo_vocab_census *census;  /* NULL: none */
+    gufo_report_curves *curves;        /* NULL: none */
+    gufo_vocab_census *census;         /* NULL: none */
+    struct gufo_chat_reviews *reviews; /* NULL: none */
 } report_store;
 
 /* Room for `count` elements, zeros; NULL after a report. */

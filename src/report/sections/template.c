@@ -17,7 +17,7 @@ enum {
 
 typedef struct template_view {
     page *p;
-    const gufo_report_template *t;
+    const gufo_chat_review *t;
     gufo_str shown; /* what is left to be written */
     size_t bytes;   /* of all that is shown */
     uint64_t lines; /* of what is shown */
@@ -78,11 +78,11 @@ static bool is_near(const template_view *v, uint64_t line)
     return false;
 }
 
-static void put_finding(const template_view *v, const gufo_report_template_finding *f)
+static void put_finding(const template_view *v, const gufo_template_finding *f)
 {
     html(v->p, "<p class=\"fnd\"><b>%s</b> ",
          f->dangerous ? "▲ unsafe without a sandbox:" : "▲ finding:");
-    html_text(v->p, f->message, HTML_ALL);
+    html_text(v->p, gufo_str_of(f->message), HTML_ALL);
     if (f->column > 0)
         html(v->p, " (column %s)", as_grouped(f->column).text);
     html(v->p, "</p>");
@@ -128,7 +128,7 @@ static void put_run(template_view *v)
 
 static void put_caption(const template_view *v)
 {
-    const gufo_report_template *t = v->t;
+    const gufo_chat_review *t = v->t;
     size_t dangerous = 0;
 
     for (size_t i = 0; i < t->finding_count; i++)
@@ -166,7 +166,7 @@ static void put_example(const template_view *v)
     html(v->p, "</pre></details>");
 }
 
-static void draw_template(page *p, const gufo_report_template *t)
+static void draw_template(page *p, const gufo_chat_review *t)
 {
     template_view v = {.p = p, .t = t, .shown = beginning_of(t->source), .line = 1};
 

@@ -117,6 +117,17 @@ typedef struct gufo_vocab_census {
     uint64_t reserved[8];
 } gufo_vocab_census;
 
+/* What is shown of a chat template: gufo_chat_reviews_new of text.h judges and renders it, report.h draws it. */
+typedef struct gufo_chat_review {
+    gufo_str name;                         /* empty: the one without a name */
+    gufo_str source;                       /* its text; a view of the model, as the name is */
+    const gufo_template_finding *findings; /* in its order; a line of 0 is not known */
+    size_t finding_count;
+    gufo_str messages,
+        rendered; /* an example: what was rendered, and what came of it; empty: none */
+    uint64_t reserved[4];
+} gufo_chat_review;
+
 /* ==== Tensors in groups ======================================================================= */
 
 /* Tensors whose names differ in one number alone, and that have the same type and shape, as one line:
