@@ -117,12 +117,13 @@ typedef struct gufo_tensor {
 } gufo_tensor;
 
 /* The number of tensors; tensor `index` in file order, shard after shard (false past the end); the
- * tensor with this name (false if none exists), found in constant time.  `out` may be NULL.  Any
- * thread. */
+ * tensor with this name, or its index (false if none exists), found in constant time.  `out` may be NULL.
+ * Any thread. */
 GUFO_API uint64_t gufo_model_tensor_count(const gufo_model *model);
 GUFO_API bool gufo_model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
 GUFO_API bool gufo_model_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
 GUFO_API bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out);
+GUFO_API bool gufo_model_tensor_index(const gufo_model *model, gufo_str name, uint64_t *index);
 
 /* Decodes rows [first_row, first_row + rows) of a tensor of this model, which has elements / dims[0]
  * of them, into rows * dims[0] numbers at `out`, whatever the type, the byte order and the source of

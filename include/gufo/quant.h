@@ -550,6 +550,44 @@ GUFO_API gufo_status gufo_tensor_scan_scales(const gufo_model *model, const gufo
                                              const gufo_run *run, gufo_scales *out,
                                              gufo_error *error);
 
+/* ---- all tensors of a model ------------------------------------------------------------------- */
+
+/* The scales of all tensors of an element type. */
+typedef struct gufo_type_scales {
+    uint32_t type;
+    gufo_scale_counts scales, minimums; /* as in gufo_scales */
+    uint64_t reserved[4];
+} gufo_type_scales;
+
+/* The numbers of all tensors; report.h draws them. */
+typedef struct gufo_model_numbers {
+    /* By the index of the tensor: `elements` is 0 where data was not read. */
+    const gufo_stats *stats;
+    uint64_t tensors; /* how many */
+    const gufo_type_scales
+        *scales; /* of types that have them, in the order of their first tensor */
+    size_t scales_count;
+    uint64_t reserved[4];
+} gufo_model_numbers;
+
+typedef struct gufo_model_numbers_options {
+    const gufo_allocator *allocator; /* of the result; is copied; NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_model_numbers_options;
+
+/* Scans the data of all tensors with gufo_tensor_scan and gufo_tensor_scan_scales.  Left out is what cannot be
+ * decoded, and a tensor that begins inside the data of another one (lenient open), which would be read again and
+ * again.  `options` and `run` may be NULL; progress counts the bytes of all readings.  Freed with
+ * gufo_model_numbers_free.  NULL on failure: GUFO_E_ARGUMENT for a pipe, whose data is gone, and a cpu that is not
+ * available; GUFO_E_STOPPED, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_CHANGED, GUFO_E_MEMORY. */
+GUFO_MUST_USE GUFO_API gufo_model_numbers *gufo_model_numbers_new(
+    const gufo_model *model, const gufo_model_numbers_options *options, const gufo_run *run,
+    gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_model_numbers_free(gufo_model_numbers *numbers);
+
+/* ---- places ----------------------------------------------------------------------------------- */
+
 /* The place of an element: matrix counts through dimensions 2 and 3. */
 typedef struct gufo_stats_place {
     uint64_t matrix, row, column;

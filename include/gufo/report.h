@@ -12,6 +12,7 @@
 #ifndef GUFO_REPORT_H
 #define GUFO_REPORT_H
 
+#include "compare.h"
 #include "estimate.h"
 #include "format.h"
 #include "quant.h"
@@ -90,24 +91,13 @@ GUFO_API const gufo_report_memory *gufo_report_curves_list(const gufo_report_cur
 /* NULL is allowed. */
 GUFO_API void gufo_report_curves_free(gufo_report_curves *curves);
 
-/* ==== Numbers of tensors ====================================================================== */
+/* ==== Losses ================================================================================== */
 
-/* The scales of the blocks of all tensors of an element type (gufo_tensor_scan_scales). */
-typedef struct gufo_report_scales {
-    uint32_t type;
-    gufo_scale_counts scales, minimums;
-    uint64_t reserved[4];
-} gufo_report_scales;
-
-/* Another model with the same tensors, against the first one or an original. */
+/* A model that is compared with an original, tensor by tensor of the first model of the page. */
 typedef struct gufo_report_candidate {
     gufo_str name;
-    uint64_t size; /* bytes of data */
-    double bits_per_weight;
-    double loss; /* of all tensors together; NaN: not known */
-    const double
-        *losses; /* by the index of the tensor in the model; NaN: none.  NULL: none at all */
-    const uint32_t *types; /* likewise; NULL: not known */
+    const gufo_candidate_losses
+        *losses; /* of gufo_loss_table_list (compare.h), or the caller's own */
     uint64_t reserved[4];
 } gufo_report_candidate;
 
@@ -141,12 +131,8 @@ typedef struct gufo_report_model {
     bool is_checked; /* `findings` are all that exist */
     const gufo_report_finding *findings; /* in any order: the page has the worst first */
     size_t finding_count;
-    /* The numbers of tensors, by their index in the model: `elements` is 0 where they were not read.
-     * NULL: of none. */
-    const gufo_stats *stats;
-    const gufo_report_scales *scales;
-    size_t scales_count;
-    const gufo_report_memory *memory; /* with types of the cache, the usual one first */
+    const gufo_model_numbers *numbers; /* gufo_model_numbers_new (quant.h); NULL: none were read */
+    const gufo_report_memory *memory;  /* with types of the cache, the usual one first */
     size_t memory_count;
     const gufo_vocab_census *tokenizer; /* gufo_vocab_census_new (vocab.h); NULL: none */
     const gufo_chat_review *templates;  /* gufo_chat_reviews_list (text.h) */
@@ -161,10 +147,9 @@ typedef struct gufo_report_model {
 typedef struct gufo_report_content {
     const gufo_report_model *models; /* one after the other */
     size_t model_count;
-    gufo_str title; /* empty: the name of the model */
-    gufo_str note;  /* beside "gufo report", such as a date; empty: none */
-    /* The models compared with an original, tensor by tensor of models[0]. */
-    gufo_str original; /* its name */
+    gufo_str title;    /* empty: the name of the model */
+    gufo_str note;     /* beside "gufo report", such as a date; empty: none */
+    gufo_str original; /* the name of the model that candidates are compared with */
     const gufo_report_candidate *candidates;
     size_t candidate_count;
     /* Loss over size, ascending by size. */

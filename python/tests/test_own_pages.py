@@ -119,12 +119,46 @@ def test_layers() -> None:
     assert gufo._core.layers([]) == ([], [], 0)
 
 
-def test_same_as_the_command(tmp_path: Path) -> None:
-    command = Path(gufo._core.__file__).parents[2] / "gufo"
-    if not command.exists():
+@pytest.fixture
+def command() -> Path:
+    path = Path(gufo._core.__file__).parents[2] / "gufo"
+    if not path.exists():
         pytest.skip("the command is not beside the package")
+    return path
+
+
+def test_same_as_the_command(command: Path, tmp_path: Path) -> None:
     path = notebook_page.header(tmp_path / "large.gguf")
     subprocess.run([command, "report", path, "-o", tmp_path / "page.html"], check=True)
     ours, theirs = text_of(gufo.report(path)), text_of((tmp_path / "page.html").read_text())
     start = "Where the bytes are"
     assert ours.split(start)[1].split("Findings")[0] == theirs.split(start)[1].split("Findings")[0]
+
+
+@pytest.mark.skipif("text" not in gufo._core.features, reason="a build without vocabularies")
+def test_same_bytes_as_the_command(command: Path, tmp_path: Path) -> None:
+    """Numbers, scales, losses, tokenizer and templates: all that the command computes."""
+    paths = {name: tmp_path / f"{name}.gguf" for name in ("small", "Q8_0", "Q4_0")}
+    paths["small"].write_bytes(making.llama())
+    for name in ("Q8_0", "Q4_0"):
+        subprocess.run([command, "quantize", "-q", paths["small"], paths[name], name], check=True)
+    both, page = [paths["Q8_0"], paths["Q4_0"]], tmp_path / "page.html"
+    subprocess.run([command, "report", "--stats", "--source", paths["small"], *both, "-o", page], check=True)
+    ours = gufo.report(*both, stats=True, original=paths["small"])
+    assert ours == page.read_text()
+    for part in ('id="m1-scales"', 'id="m1-tokenizer"', 'id="m1-template"', 'id="losses"', 'id="m2-numbers"'):
+        assert part in ours, part
+
+
+def test_losses(tmp_path: Path) -> None:
+    model = gufo.open(making.llama())
+    page = gufo.report(model, original=model)
+    assert "No tensor loses anything." in text_of(page)
+    assert 'id="losses"' not in gufo.report(model)
+    with pytest.raises(TypeError):
+        gufo.report(model, original=1.5)
+    with pytest.raises(TypeError):
+        gufo._core.report(((model.core, "a"),), original=model)  # type: ignore[arg-type]
+    with pytest.raises(ValueError):
+        gufo.report(*[model] * 33, original=model)
+    model.close()  # no call has kept it

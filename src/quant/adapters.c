@@ -111,7 +111,7 @@ static bool find_part(const gufo_quantizer *q, const gufo_model *adapter, gufo_s
     (void)snprintf(text, sizeof text, "%.*s%s", (int)name.len, name.data, suffix);
     part->model = adapter;
     part->allocator = &q->allocator;
-    return model_tensor_find(adapter, gufo_str_of(text), &part->index) &&
+    return gufo_model_tensor_index(adapter, gufo_str_of(text), &part->index) &&
            gufo_model_tensor_at(adapter, part->index, &part->tensor);
 }
 

@@ -1,4 +1,5 @@
 /* Comparing models. */
+#include "../support/allocator.h"
 #include "../support/folder.h"
 #include "../support/pace.h"
 
@@ -633,6 +634,83 @@ static void candidates_that_differ(void **state)
     folder_remove(&f);
 }
 
+/* The same as rows of the first candidate, whose tensors are in another order. */
+static void losses_by_tensor(void **state)
+{
+    static const tensor_row original[] = {
+        {"a", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"b", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"gone", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+    };
+    static const tensor_row first[] = {
+        {"extra", GUFO_TYPE_I8, 1, 8, some_bytes, 8},
+        {"b", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"a", GUFO_TYPE_I8, 2, 8, more_bytes, 16},
+    };
+    static const tensor_row second[] = {{"a", 57, 2, 8, some_bytes, 16}};
+    folder f = folder_new();
+    path_text paths[] = {folder_path(&f, "a"), folder_path(&f, "b"), folder_path(&f, "c")};
+    const gufo_candidate_losses *list;
+    gufo_candidates_options options = {.tensor = on_row};
+    gufo_error error = no_error();
+    gufo_model *models[3];
+    gufo_loss_table *table = NULL;
+    gufo_candidate sums[2];
+    rows_told t = {.rows = 0};
+    size_t count;
+
+    (void)state;
+    write_tensors(paths[0].text, all_encodings[4], original, 3, 0, 3, 0, 0);
+    write_tensors(paths[1].text, all_encodings[4], first, 3, 0, 3, 0, 0);
+    write_tensors(paths[2].text, all_encodings[4], second, 1, 0, 1, 0, 0);
+    for (size_t k = 0; k < 3; k++)
+        models[k] = gufo_model_open(paths[k].text, NULL, NULL);
+    options.context = &t;
+    for (size_t at = 1; table == NULL; at++) { /* whatever request for memory fails */
+        gufo_allocator allocator;
+        counter c;
+
+        counter_init(&c);
+        allocator = counter_allocator(&c);
+        c.fail_at = at;
+        options.allocator = &allocator;
+        t = (rows_told){.rows = 0};
+        table = gufo_loss_table_new(models[0], (const gufo_model *const *)models + 1, 2, &options,
+                                    NULL, sums, &error);
+        if (table == NULL) {
+            check_u64(error.code, GUFO_E_MEMORY, "request %zu", at);
+            check_u64(c.in_use, 0, "request %zu", at);
+            continue;
+        }
+        check_u64(at, 6, "two lists of each candidate, and the table");
+        gufo_loss_table_free(table);
+        check_u64(c.in_use, 0, "freed");
+    }
+    check_str(gufo_str_of(t.text), "a!! b=- gone-- extra+.", "rows are served, too");
+    table = gufo_loss_table_new(models[0], (const gufo_model *const *)models + 1, 2, NULL, NULL,
+                                NULL, &error);
+    check(table != NULL, "%s", error.message);
+    list = gufo_loss_table_list(table, &count);
+    check_u64(count, 2, "candidates");
+    check(isnan(list[0].losses[0]), "added");
+    check_near(list[0].losses[1], 0, "the same");
+    check_near(list[0].losses[2], 1.0 / 1496, "changed");
+    check(isnan(list[1].losses[2]) && isnan(list[1].losses[1]), "unknown and missing");
+    check_u64(list[0].types[0], GUFO_TYPE_I8, "type");
+    check_u64(list[1].types[0], GUFO_NO_TYPE, "missing");
+    check_u64(list[1].types[2], 57, "unknown");
+    check(memcmp(&list[0].sums, &sums[0], sizeof *sums) == 0, "sums");
+    gufo_loss_table_free(table);
+    gufo_loss_table_free(NULL);
+    check(gufo_loss_table_new(models[0], (const gufo_model *const *)models + 1, 0, NULL, NULL, NULL,
+                              &error) == NULL,
+          "no candidates");
+    check_u64(error.code, GUFO_E_ARGUMENT, "no candidates");
+    for (size_t k = 0; k < 3; k++)
+        gufo_model_free(models[k]);
+    folder_remove(&f);
+}
+
 /* What cannot be a loss: of zeros that changed, of sums that are too large, of nothing. */
 static void losses_that_are_not_known(void **state)
 {
@@ -1123,6 +1201,7 @@ int main(void)
         cmocka_unit_test(values_of_every_type),
         cmocka_unit_test(candidates_are_pairs),
         cmocka_unit_test(candidates_that_differ),
+        cmocka_unit_test(losses_by_tensor),
         cmocka_unit_test(losses_that_are_not_known),
         cmocka_unit_test(too_many_candidates),
         cmocka_unit_test(stops_when_asked),

@@ -1324,6 +1324,120 @@ static void test_check_progress(void **state)
     builder_free(&b);
 }
 
+/* ---- all tensors ---------------------------------------------------------------------------- */
+
+/* Two of a type with scales, one of floats, one that begins inside another, and one of an unknown type. */
+static gufo_model *open_several(builder *b, uint64_t rows)
+{
+    static const struct {
+        const char *name;
+        uint32_t type;
+        uint64_t offset;
+    } tensors[] = {{"a", GUFO_TYPE_Q8_0, 0},
+                   {"b", GUFO_TYPE_F32, 1},
+                   {"c", GUFO_TYPE_Q8_0, 5},
+                   {"inside", GUFO_TYPE_Q8_0, 5},
+                   {"unknown", 57, 6}};
+    const gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
+    uint64_t step = rows * 34; /* bytes of a, with the floats four times */
+    gufo_error error = no_error();
+    gufo_model *file;
+
+    step = (step + 31) / 32 * 32;
+    *b = builder_new((encoding){3, false});
+    builder_header(b, COUNT_OF(tensors), 0);
+    for (size_t i = 0; i < COUNT_OF(tensors); i++)
+        builder_tensor(b, tensors[i].name, tensors[i].type, 2, (uint64_t[]){32, rows},
+                       tensors[i].offset * step + (i == 3 ? 32 : 0));
+    builder_pad(b, 32);
+    builder_fill(b, 1, (size_t)(7 * step));
+    file = gufo_model_open_memory(b->data, b->len, &lenient, &error);
+    check(file != NULL, "%s", error.message);
+    return file;
+}
+
+static void test_all_tensors(void **state)
+{
+    enum { ROWS = 4000 };
+    watch w = {.sound = true};
+    gufo_run run = {.threads = 2, .progress = on_progress, .progress_context = &w};
+    gufo_error error = no_error();
+    gufo_scales scales;
+    gufo_tensor tensor;
+    gufo_stats stats;
+    builder b;
+    gufo_model *file = open_several(&b, ROWS);
+    gufo_model_numbers *numbers = gufo_model_numbers_new(file, NULL, &run, &error);
+
+    (void)state;
+    check(numbers != NULL, "%s", error.message);
+    check(w.sound && w.done == w.total, "progress");
+    check_u64(w.total, ROWS * (3 * 34 + 2 * 128 + 3 * 34), "bytes of all readings");
+    check_u64(numbers->tensors, 5, "tensors");
+    for (uint64_t i = 0; i < 3; i++) {
+        check(gufo_model_tensor_at(file, i, &tensor), "tensor");
+        check_ok(gufo_tensor_scan(file, &tensor, 0, NULL, &stats, &error), &error, "scan");
+        check(memcmp(&numbers->stats[i], &stats, sizeof stats) == 0, "tensor %" PRIu64, i);
+    }
+    check_u64(numbers->stats[3].elements, 0, "inside another one");
+    check_u64(numbers->stats[4].elements, 0, "unknown");
+    check_u64(numbers->scales_count, 1, "types with scales");
+    check_u64(numbers->scales[0].type, GUFO_TYPE_Q8_0, "type");
+    check_ok(gufo_tensor_scan_scales(file, &tensor, NULL, &scales, &error), &error, "scales");
+    check_u64(scales.scales.count, ROWS, "scales of a tensor");
+    check_u64(numbers->scales[0].scales.count, 2 * ROWS, "scales of the type");
+    check_u64(numbers->scales[0].minimums.count, 0, "no minimums");
+    gufo_model_numbers_free(numbers);
+    gufo_model_numbers_free(NULL);
+    gufo_model_free(file);
+    builder_free(&b);
+}
+
+/* A stop in any reading, each failure of memory, and what is no option. */
+static void test_all_tensors_fail(void **state)
+{
+    enum { ROWS = 4000 };
+    const gufo_model_numbers_options later = {.reserved = {1}};
+    gufo_model_numbers *numbers = NULL;
+    gufo_error error = no_error();
+    builder b;
+    gufo_model *file = open_several(&b, ROWS);
+    watch w = {.sound = true};
+    gufo_run run = {.threads = 1, .progress = on_progress, .progress_context = &w};
+    uint64_t calls;
+
+    (void)state;
+    gufo_model_numbers_free(gufo_model_numbers_new(file, NULL, &run, &error));
+    calls = w.calls;
+    for (uint64_t stop = 1; stop <= calls; stop++) {
+        w = (watch){.sound = true, .stop_at = stop};
+        check(gufo_model_numbers_new(file, NULL, &run, &error) == NULL, "stop %" PRIu64, stop);
+        check_u64(error.code, GUFO_E_STOPPED, "stop");
+        check_u64(w.calls, stop, "stop");
+    }
+    for (size_t at = 1; numbers == NULL; at++) {
+        gufo_allocator allocator;
+        const gufo_model_numbers_options options = {.allocator = &allocator};
+        counter c;
+
+        counter_init(&c);
+        allocator = counter_allocator(&c);
+        c.fail_at = at;
+        numbers = gufo_model_numbers_new(
+            file, &options, &(gufo_run){.threads = 1, .allocator = &allocator}, &error);
+        check(numbers != NULL || error.code == GUFO_E_MEMORY, "request %zu", at);
+        gufo_model_numbers_free(numbers);
+        check_u64(c.in_use, 0, "request %zu", at);
+    }
+    check(gufo_model_numbers_new(file, &later, NULL, &error) == NULL, "reserved");
+    check_u64(error.code, GUFO_E_ARGUMENT, "reserved");
+    check(gufo_model_numbers_new(file, NULL, &(gufo_run){.cpu = (gufo_cpu)99}, &error) == NULL,
+          "cpu");
+    check_u64(error.code, GUFO_E_ARGUMENT, "cpu");
+    gufo_model_free(file);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1360,6 +1474,8 @@ int main(void)
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_finding_of_what_is_unchecked),
         cmocka_unit_test(test_check_progress),
+        cmocka_unit_test(test_all_tensors),
+        cmocka_unit_test(test_all_tensors_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,7 +141,9 @@ static void test_weights(void **state)
 {
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16);
     gufo_stats stats[TENSORS];
-    gufo_report_model model = {.model = s.model, .name = gufo_str_of("m.gguf"), .stats = stats};
+    const gufo_model_numbers numbers = {.stats = stats};
+    gufo_report_model model = {
+        .model = s.model, .name = gufo_str_of("m.gguf"), .numbers = &numbers};
     gufo_report_content content = {.models = &model, .model_count = 1};
     char *page;
 
@@ -170,7 +172,8 @@ static void test_odd_weights(void **state)
     static const char *const alone[] = {"t"};
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16), one = sample_open(alone, 1, 0);
     gufo_stats stats[TENSORS] = {{.elements = 0}};
-    gufo_report_model model = {.model = s.model, .name = gufo_str_of("m"), .stats = stats};
+    const gufo_model_numbers numbers = {.stats = stats};
+    gufo_report_model model = {.model = s.model, .name = gufo_str_of("m"), .numbers = &numbers};
     gufo_report_content content = {.models = &model, .model_count = 1};
     char *page;
 
@@ -204,7 +207,7 @@ static void test_odd_weights(void **state)
     check_lacks(page, "id=\"outliers\"");
     check_has(page, "id=\"numbers\"");
     free(page);
-    model.stats = NULL;
+    model.numbers = NULL;
     page = write_page(&content, "without statistics");
     check_lacks(page, "id=\"weights\"");
     free(page);
@@ -226,9 +229,15 @@ static void test_losses(void **state)
                                             GUFO_TYPE_Q4_K, 99};
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16);
     gufo_report_model model = {.model = s.model, .name = gufo_str_of("a.gguf")};
+    gufo_candidate_losses losses[] = {
+        {.sums = {.bytes = 1 << 20, .elements = 1 << 21, .loss = 0.15},
+         .losses = a,
+         .types = types},
+        {.sums = {.bytes = 1 << 21, .loss = 0.12}, .losses = b},
+    };
     gufo_report_candidate candidates[] = {
-        {.name = gufo_str_of("a.gguf"), .size = 1 << 20, .loss = 0.15, .losses = a, .types = types},
-        {.name = gufo_str_of("b.gguf"), .size = 1 << 21, .loss = 0.12, .losses = b},
+        {.name = gufo_str_of("a.gguf"), .losses = &losses[0]},
+        {.name = gufo_str_of("b.gguf"), .losses = &losses[1]},
     };
     gufo_report_content content = {
         .models = &model, .model_count = 1, .candidates = candidates, .candidate_count = 2};
@@ -238,6 +247,8 @@ static void test_losses(void **state)
     page = write_page(&content, "losses");
     check_has(page, "b.gguf loses 20 % less than a.gguf; the worst tensor is "
                     "<code>blk.1.ffn_up.weight</code>, 0.08.");
+    check_has(page, " · 4.00 bits per weight · sum of losses 0.15<");
+    check_has(page, "MiB · sum of losses 0.12<");
     check_has(page, "The 5 worst tensors lose from 0.01 to 0.08.");
     check_has(page, "unknown 0.05");
     check_has(page, "blk.1.attn_q.weight not known</title>");
@@ -250,8 +261,10 @@ static void test_losses(void **state)
     check_has(page, "Most is lost in <code>blk.1.ffn_up.weight</code>, 0.05.");
     check_has(page, "The mean of the tensors that lose something is 0.03.");
     free(page);
+    losses[0].losses = NULL;
+    losses[0].sums.loss = NAN;
+    free(write_page(&content, "no losses of tensors"));
     candidates[0].losses = NULL;
-    candidates[0].loss = NAN;
     page = write_page(&content, "no losses");
     check_has(page, "No tensor loses anything.");
     free(page);
@@ -352,15 +365,15 @@ static void test_sizes(void **state)
 
 static void test_scales(void **state)
 {
-    gufo_report_scales scales[] = {
+    gufo_type_scales scales[] = {
         {.type = GUFO_TYPE_Q4_K,
          .scales = {.count = 1000, .zeros = 10, .saturated = 1},
          .minimums = {.count = 1000, .zeros = 500}},
         {.type = 99, .scales = {.count = 4}},
     };
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16);
-    gufo_report_model model = {
-        .model = s.model, .name = gufo_str_of("m"), .scales = scales, .scales_count = 2};
+    const gufo_model_numbers numbers = {.scales = scales, .scales_count = 2};
+    gufo_report_model model = {.model = s.model, .name = gufo_str_of("m"), .numbers = &numbers};
     gufo_report_content content = {.models = &model, .model_count = 1};
     char *page;
 
@@ -484,10 +497,13 @@ static void test_large_templates(void **state)
 static void test_hostile_texts(void **state)
 {
     static const char *const names[] = {"blk.0." HOSTILE ".weight", "blk.1." HOSTILE ".weight"};
-    static const double losses[] = {0.5, 0.25};
+    static const double of_tensors[] = {0.5, 0.25};
+    static const gufo_candidate_losses losses[] = {{.sums = {.loss = 1}, .losses = of_tensors},
+                                                   {.sums = {.loss = 2}, .losses = of_tensors}};
     const gufo_str text = gufo_str_of(HOSTILE);
     sample s = sample_open(names, 2, GUFO_TYPE_F16);
-    gufo_stats stats[] = {stats_of(40), stats_of(50)};
+    const gufo_stats stats[] = {stats_of(40), stats_of(50)};
+    const gufo_model_numbers numbers = {.stats = stats};
     const gufo_report_memory_point point = {.context = 256, .weights = GIB};
     const gufo_report_memory memory = {
         .cache_type = text, .points = &point, .count = 1, .formula = text};
@@ -509,14 +525,14 @@ static void test_hostile_texts(void **state)
                                        .finding_count = 1,
                                        .messages = text,
                                        .rendered = text};
-    const gufo_report_candidate candidates[] = {{.name = text, .losses = losses, .loss = 1},
-                                                {.name = text, .losses = losses, .loss = 2}};
+    const gufo_report_candidate candidates[] = {{.name = text, .losses = &losses[0]},
+                                                {.name = text, .losses = &losses[1]}};
     const gufo_report_size_point sizes[] = {
         {.size = GIB, .loss = 1, .name = text},
         {.size = 2 * GIB, .loss = 2, .name = text, .is_chosen = true}};
     gufo_report_model models[] = {{.model = s.model,
                                    .name = text,
-                                   .stats = stats,
+                                   .numbers = &numbers,
                                    .memory = &memory,
                                    .memory_count = 1,
                                    .tokenizer = &tokenizer,
@@ -552,7 +568,8 @@ static void test_memory(void **state)
 {
     sample s = sample_open(layered, TENSORS, GUFO_TYPE_F16);
     gufo_stats stats[TENSORS];
-    gufo_report_model model = {.model = s.model, .name = gufo_str_of("m"), .stats = stats};
+    const gufo_model_numbers numbers = {.stats = stats};
+    gufo_report_model model = {.model = s.model, .name = gufo_str_of("m"), .numbers = &numbers};
     gufo_status status = GUFO_E_MEMORY;
 
     (void)state;

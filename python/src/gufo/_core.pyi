@@ -100,6 +100,7 @@ def report(
     stats: bool = False,
     title: str = "",
     note: str = "",
+    original: tuple[Model, str] | None = None,
     threads: int = 0,
     progress: _Progress = None,
 ) -> str: ...

@@ -27,6 +27,11 @@ def shown_name(model: Model) -> str:
     return name.decode("utf-8", "backslashreplace") or "a model"
 
 
+def pair_of(source: Any) -> tuple[_core.Model, str]:
+    model = source if isinstance(source, Model) else models.open(source)
+    return model.core, shown_name(model)
+
+
 def save(page: str, output: str | os.PathLike[str], replace: bool) -> None:
     if not replace and os.path.lexists(output):
         raise FileExistsError(f"{os.fspath(output)}: the file exists; replace=True replaces it")
@@ -40,27 +45,28 @@ def report(
     stats: bool = False,
     title: str = "",
     note: str = "",
+    original: Any = None,
     replace: bool = False,
     threads: int = 0,
     progress: Progress = None,
 ) -> str:
-    """A page that shows models, or what `gufo.open` opens: where the bytes are, the type of every tensor, what is
-    wrong, as `gufo report` does.
+    """A page that shows models, or what `gufo.open` opens: where the bytes are, the type of every tensor, the
+    tokenizer and chat templates, memory, what is wrong, as `gufo report` does.
 
     The page is one HTML document, which loads nothing.  `output` also writes it to a file.  `stats`: reads
-    the data, too, and shows the numbers of tensors.  `title` is that of the page, `note` a text beside it, such as a
-    date: without one the same models give the same page.
+    the data, too, and shows the numbers of tensors and the scales of blocks.  `original` is the model that the others
+    come from, such as that in F16, or what opens it: the page shows what each of them lost.  `title` is that of the
+    page, `note` a text beside it, such as a date: without one the same models give the same page.
 
     >>> page = gufo.report(path, other, output=folder / "both.html", stats=True)
     >>> (folder / "both.html").read_text() == page
     True
     """
     models.need("reports")
-    opened = [one if isinstance(one, Model) else models.open(one) for one in sources]
+    pairs = tuple(pair_of(one) for one in sources)
+    compared = pair_of(original) if original is not None else None
     with shown(progress, "report") as call:
-        page = _core.report(
-            tuple((one.core, shown_name(one)) for one in opened), stats, title, note, threads, call
-        )
+        page = _core.report(pairs, stats, title, note, compared, threads, call)
     if output is not None:
         save(page, output, replace)
     return page

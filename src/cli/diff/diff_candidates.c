@@ -36,18 +36,29 @@ static void on_row(void *context, const gufo_tensor_difference *row, size_t coun
         form->row(r, row);
     if (r->csv.out != NULL)
         candidates_csv.row(r, row);
-    if (r->losses != NULL)
-        report_losses_row(r->losses, row, count);
 }
 
 /* ---- the work ------------------------------------------------------------------------------- */
+
+/* A page needs what each tensor loses, too. */
+static gufo_status compare_models(candidates_report *r, const gufo_run *run, gufo_error *error)
+{
+    const gufo_candidates_options options = {
+        .flags = GUFO_COMPARE_VALUES, .tensor = on_row, .context = r};
+    const gufo_model *const *candidates = (const gufo_model *const *)(r->models + 1);
+
+    if (!report_is_page(r->options->report))
+        return gufo_compare_candidates(r->models[0], candidates, r->count, &options, run, r->sums,
+                                       error);
+    r->losses =
+        gufo_loss_table_new(r->models[0], candidates, r->count, &options, run, r->sums, error);
+    return r->losses != NULL ? GUFO_OK : error->code;
+}
 
 static int compare(candidates_report *r)
 {
     const shared_options *shared = r->options->base.shared;
     const candidates_form *form = form_of(r);
-    gufo_candidates_options options = {
-        .flags = GUFO_COMPARE_VALUES, .tensor = on_row, .context = r};
     gufo_run run = diff_run(r->options, &r->bar);
     gufo_status status;
     gufo_error error;
@@ -56,8 +67,7 @@ static int compare(candidates_report *r)
     progress_start_beside(&r->bar, shared);
     if (form->begin != NULL)
         form->begin(r);
-    status = gufo_compare_candidates(r->models[0], (const gufo_model *const *)(r->models + 1),
-                                     r->count, &options, &run, r->sums, &error);
+    status = compare_models(r, &run, &error);
     progress_end(&r->bar);
     if (form->end != NULL)
         form->end(r, status == GUFO_OK ? NULL : &error);
@@ -100,7 +110,6 @@ static int save_report_of(candidates_report *r, int code, const gufo_guard *guar
 /* What the page is made of; the models of the page are opened by themselves, damaged or not. */
 typedef struct diff_page {
     report_store store;
-    report_losses losses;
     report_source *sources[GUFO_COMPARE_CANDIDATES];
     gufo_report_model models[GUFO_COMPARE_CANDIDATES];
     size_t count;
@@ -126,15 +135,17 @@ static int compare_on_page(candidates_report *r, diff_page *page, const gufo_gua
 {
     const diff_options *o = r->options;
     gufo_report_content content = {.models = page->models, .model_count = r->count};
-    int code = report_losses_begin(&page->losses, &page->store, r->models[1], r->count), saved;
+    int code = compare(r), saved = CODE_OK;
+    size_t count;
 
-    if (code != CODE_OK)
+    page->store.losses = r->losses;
+    if (r->losses == NULL)
         return code;
-    r->losses = &page->losses;
-    code = compare(r);
-    saved = code <= CODE_NO ? open_sources(page, r) : CODE_OK;
-    report_losses_end(&page->losses, r->paths[0], r->paths + 1, r->sums, &content);
-    if (code <= CODE_NO && saved == CODE_OK)
+    saved = open_sources(page, r);
+    if (saved == CODE_OK)
+        saved = report_put_losses(&page->store, r->paths[0], r->paths + 1,
+                                  gufo_loss_table_list(r->losses, &count), r->count, &content);
+    if (saved == CODE_OK)
         saved = report_page_save(&content, o->report, o->base.shared->force, guard, NULL);
     return worst_code(code, saved);
 }

@@ -68,9 +68,9 @@ typedef struct candidates_report {
     table table;
     char heads[GUFO_COMPARE_CANDIDATES][DIFF_COLUMNS][24]; /* of the table: "Type 1" ... */
     json_writer j;
-    text_stream csv;       /* with --report FILE.csv */
-    report_losses *losses; /* with --report FILE.html; else NULL */
-    diff_kept *kept;       /* of candidates_losses */
+    text_stream csv;         /* with --report FILE.csv */
+    gufo_loss_table *losses; /* with --report FILE.html; else NULL */
+    diff_kept *kept;         /* of candidates_losses */
     size_t kept_count;
     bool is_short; /* of memory */
 } candidates_report;

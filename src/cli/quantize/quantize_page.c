@@ -84,55 +84,59 @@ static double loss_of(const page_work *w, size_t output, uint64_t index,
 /* The tensor as the first model of the page has it. */
 static bool find_tensor(const page_work *w, const gufo_quantizer_tensor *tensor, uint64_t *index)
 {
-    const gufo_model *model = w->models[0].model;
-    gufo_tensor found;
-
-    return gufo_model_tensor_find_str(
-               model, w->options->dry_run ? tensor->source.name : tensor->name, &found) &&
-           report_tensor_index(model, &found, index);
+    return gufo_model_tensor_index(w->models[0].model,
+                                   w->options->dry_run ? tensor->source.name : tensor->name, index);
 }
 
-static void fill_candidate(const page_work *w, report_losses *l, size_t output)
+static int fill_losses(page_work *w, gufo_candidate_losses *l, size_t output)
 {
-    gufo_report_candidate *c = &l->candidates[output];
+    size_t tensors = (size_t)gufo_model_tensor_count(w->models[0].model);
+    double *losses = report_store_room(&w->store, tensors, sizeof *losses);
+    uint32_t *types = report_store_room(&w->store, tensors, sizeof *types);
     gufo_quantizer_tensor tensor;
-    double elements = 0;
     uint64_t index;
 
-    *c = (gufo_report_candidate){.name = gufo_str_of(w->options->dry_run
-                                                         ? w->options->targets[output].name
-                                                         : path_name(w->options->paths[output])),
-                                 .losses = l->losses[output],
-                                 .types = l->types[output]};
+    if (losses == NULL || types == NULL)
+        return CODE_FAILED;
+    for (size_t i = 0; i < tensors; i++) {
+        losses[i] = NAN;
+        types[i] = GUFO_NO_TYPE;
+    }
     for (uint64_t i = 0; gufo_quantizer_target_tensor_at(w->quantizer, output, i, &tensor); i++) {
         double loss = loss_of(w, output, i, &tensor);
 
-        c->size += tensor.choice.size;
-        c->loss += isfinite(loss) ? loss : 0;
-        elements += (double)tensor.source.elements;
+        l->sums.bytes += tensor.choice.size;
+        l->sums.elements += tensor.source.elements;
+        l->sums.loss += isfinite(loss) ? loss : 0;
         if (!find_tensor(w, &tensor, &index))
             continue;
-        l->losses[output][index] = loss;
-        l->types[output][index] = tensor.choice.type;
+        losses[index] = loss;
+        types[index] = tensor.choice.type;
     }
-    c->bits_per_weight = elements > 0 ? 8 * (double)c->size / elements : 0;
+    l->losses = losses;
+    l->types = types;
+    return CODE_OK;
 }
 
 static int add_losses(page_work *w)
 {
-    report_losses losses;
+    const quantize_options *o = w->options;
+    const char *names[GUFO_QUANTIZE_TARGETS];
+    gufo_candidate_losses *losses;
+    int code = CODE_OK;
 
     if (w->models[0].model == NULL)
         return CODE_OK;
-    if (report_losses_begin(&losses, &w->store, w->models[0].model, w->options->output_count) !=
-        CODE_OK)
+    losses = report_store_room(&w->store, o->output_count, sizeof *losses);
+    if (losses == NULL)
         return CODE_FAILED;
-    for (size_t i = 0; i < w->options->output_count; i++)
-        fill_candidate(w, &losses, i);
-    w->content.original = gufo_str_of(path_name(w->options->input));
-    w->content.candidates = losses.candidates;
-    w->content.candidate_count = losses.count;
-    return CODE_OK;
+    for (size_t i = 0; i < o->output_count && code == CODE_OK; i++) {
+        names[i] = o->dry_run ? o->targets[i].name : o->paths[i];
+        code = fill_losses(w, &losses[i], i);
+    }
+    return code == CODE_OK
+               ? report_put_losses(&w->store, o->input, names, losses, o->output_count, &w->content)
+               : code;
 }
 
 /* ---- all ---------------------------------------------------------------------------------------- */

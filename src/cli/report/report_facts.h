@@ -22,9 +22,12 @@ typedef struct shared_options shared_options; /* cli/core/options/options.h */
 typedef struct report_store {
     void **pieces;
     size_t count;
-    gufo_report_curves *curves;        /* NULL: none */
-    gufo_vocab_census *census;         /* NULL: none */
-    struct gufo_chat_reviews *reviews; /* NULL: none */
+    /* Records of the library; NULL: none. */
+    gufo_report_curves *curves;
+    gufo_vocab_census *census;
+    struct gufo_chat_reviews *reviews; /* of a library that a build may lack */
+    gufo_model_numbers *numbers;
+    gufo_loss_table *losses;
 } report_store;
 
 /* Room for `count` elements, zeros; NULL after a report. */
@@ -45,28 +48,11 @@ void report_free_text(report_store *store);
 /* Whether the texts of a path mean a page: it ends with ".html" or ".htm". */
 bool report_is_page(const char *path);
 
-/* The number of a tensor in a model that has it; false if it is not there. */
-bool report_tensor_index(const gufo_model *model, const gufo_tensor *tensor, uint64_t *index);
-
-/* What candidates lose, by the tensors of one model: the first model of a page. */
-typedef struct report_losses {
-    const gufo_model *model;
-    gufo_report_candidate *candidates;
-    double *losses[GUFO_COMPARE_CANDIDATES]; /* NaN: not known */
-    uint32_t *types[GUFO_COMPARE_CANDIDATES];
-    size_t count;
-} report_losses;
-
-/* Room for `count` candidates. */
-int report_losses_begin(report_losses *losses, report_store *store, const gufo_model *model,
-                        size_t count);
-/* Takes a row of gufo_compare_candidates, whose first candidate is that model. */
-void report_losses_row(report_losses *losses, const gufo_tensor_difference *row, size_t count);
-/* Makes them the candidates of a page; `paths` are theirs. */
-void report_losses_end(report_losses *losses, const char *original, const char *const *paths,
-                       const gufo_candidate *sums, gufo_report_content *content);
-
-/* All of it: the first of `paths` and `models` is the original. */
+/* What models lose, whose names are those of `paths`: the candidates of a page. */
+int report_put_losses(report_store *store, const char *original, const char *const *paths,
+                      const gufo_candidate_losses *losses, size_t count,
+                      gufo_report_content *content);
+/* Compares them first; the first of `paths` and `models` is the original. */
 int report_add_losses(report_store *store, const char *const *paths,
                       const gufo_model *const *models, size_t candidates,
                       const shared_options *shared, gufo_cpu cpu, gufo_report_content *content);

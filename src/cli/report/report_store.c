@@ -33,6 +33,8 @@ void report_store_free(report_store *store)
         free(store->pieces[i]);
     free(store->pieces);
     gufo_report_curves_free(store->curves);
+    gufo_model_numbers_free(store->numbers);
+    gufo_loss_table_free(store->losses);
     report_free_text(store);
     *store = (report_store){.pieces = NULL};
 }

@@ -146,13 +146,20 @@ static gufo_status report_added(candidates_walk *w, unsigned number, gufo_error 
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+gufo_status compare_check_count(size_t count, gufo_error *error)
+{
+    if (count > 0 && count <= GUFO_COMPARE_CANDIDATES)
+        return GUFO_OK;
+    return refuse(error, GUFO_E_ARGUMENT, "%s candidates, but 1 to %d can be compared",
+                  GROUPED(count), GUFO_COMPARE_CANDIDATES);
+}
+
 static gufo_status check_options(const candidates_walk *w, gufo_error *error)
 {
     gufo_status status = run_check(w->c.run, error);
 
-    if (status == GUFO_OK && (w->c.count == 0 || w->c.count > GUFO_COMPARE_CANDIDATES))
-        status = refuse(error, GUFO_E_ARGUMENT, "%s candidates, but 1 to %d can be compared",
-                        GROUPED(w->c.count), GUFO_COMPARE_CANDIDATES);
+    if (status == GUFO_OK)
+        status = compare_check_count(w->c.count, error);
     if (status == GUFO_OK)
         status =
             flags_check(w->options->flags, GUFO_COMPARE_VALUES, "gufo_candidates_options", error);

@@ -21,7 +21,7 @@ static void find_other(comparing *c, gufo_tensor_difference *d, uint64_t *latest
 {
     uint64_t at;
 
-    if (!model_tensor_find(c->models[1], d->a.name, &at) ||
+    if (!gufo_model_tensor_index(c->models[1], d->a.name, &at) ||
         !gufo_model_tensor_at(c->models[1], at, &d->b)) {
         d->b = (gufo_tensor){0};
         d->kind = GUFO_DIFFERENCE_REMOVED;

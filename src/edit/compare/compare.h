@@ -42,6 +42,9 @@ typedef struct compared_other {
  * the models it is.  Returns `status`. */
 gufo_status compare_side(unsigned number, gufo_status status, gufo_error *error);
 
+/* GUFO_E_ARGUMENT for none, or too many, candidates. */
+gufo_status compare_check_count(size_t count, gufo_error *error);
+
 /* The differences between keys. */
 gufo_status compare_all_metadata(comparing *c, gufo_error *error);
 

@@ -72,8 +72,6 @@ static inline unsigned model_max_depth(const gufo_model *model)
 
 /* The shard of several that holds tensor `index`: the last one that begins at or before it. */
 size_t model_owner(const gufo_model *model, uint64_t index);
-/* The number of the tensor with that name; false if none exists. */
-bool model_tensor_find(const gufo_model *model, gufo_str name, uint64_t *index);
 /* The model of one file that has a tensor; NULL if there is no such shard. */
 const gufo_model *model_holding(const gufo_model *model, const gufo_tensor *tensor);
 

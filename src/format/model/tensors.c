@@ -41,7 +41,7 @@ bool gufo_model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *
     return file_tensor_at(model->file, index, out);
 }
 
-bool model_tensor_find(const gufo_model *model, gufo_str name, uint64_t *index)
+bool gufo_model_tensor_index(const gufo_model *model, gufo_str name, uint64_t *index)
 {
     const name_index *names = model_is_set(model)   ? &model->names
                               : model->made != NULL ? &model->made->names
@@ -65,7 +65,7 @@ bool gufo_model_tensor_find_str(const gufo_model *model, gufo_str name, gufo_ten
 {
     uint64_t index;
 
-    return model_tensor_find(model, name, &index) && gufo_model_tensor_at(model, index, out);
+    return gufo_model_tensor_index(model, name, &index) && gufo_model_tensor_at(model, index, out);
 }
 
 bool gufo_model_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out)

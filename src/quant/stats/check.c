@@ -120,13 +120,6 @@ static gufo_status scan(data_check *c, const gufo_tensor *tensor, gufo_error *er
     return GUFO_OK;
 }
 
-/* Whether a tensor has data of its own.  A tensor that overlaps breaks a rule already, and many of
- * them could make the work grow with the square of the file. */
-static bool has_own_data(const gufo_tensor *tensor)
-{
-    return !tensor->overlaps;
-}
-
 static gufo_status check_tensor(data_check *c, const gufo_tensor *tensor, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
@@ -246,11 +239,11 @@ gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
     status = check_ends(&c, error);
     for (uint64_t i = 0; i < gufo_model_tensor_count(model) && status == GUFO_OK; i++) {
         status = model_tensor_at(model, i, &tensor, error);
-        c.total += status == GUFO_OK && has_own_data(&tensor) ? tensor.available : 0;
+        c.total += status == GUFO_OK && stats_has_own_data(&tensor) ? tensor.available : 0;
     }
     for (uint64_t i = 0; i < gufo_model_tensor_count(model) && status == GUFO_OK; i++) {
         status = model_tensor_at(model, i, &tensor, error);
-        if (status == GUFO_OK && has_own_data(&tensor))
+        if (status == GUFO_OK && stats_has_own_data(&tensor))
             status = check_tensor(&c, &tensor, error);
     }
     return status;

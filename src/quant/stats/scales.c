@@ -115,6 +115,11 @@ static const scales_rule *rule_of(uint32_t type)
     return NULL;
 }
 
+bool stats_scales_are_counted(uint32_t type)
+{
+    return rule_of(type) != NULL;
+}
+
 /* ---- bad scales ----------------------------------------------------------------------------- */
 
 /* A bad scale, number `scale` of group `group` of the piece.  Interleaved blocks have one each, of
@@ -203,7 +208,7 @@ static void distribute_piece(const void *context, const stats_piece *piece, void
     }
 }
 
-static void add_counts(gufo_scale_counts *sum, const gufo_scale_counts *more)
+void stats_scales_add(gufo_scale_counts *sum, const gufo_scale_counts *more)
 {
     sum->count += more->count;
     sum->zeros += more->zeros;
@@ -220,8 +225,8 @@ static void take_scales(void *context, const void *result)
     gufo_scales *sum = context;
     const gufo_scales *more = result;
 
-    add_counts(&sum->scales, &more->scales);
-    add_counts(&sum->minimums, &more->minimums);
+    stats_scales_add(&sum->scales, &more->scales);
+    stats_scales_add(&sum->minimums, &more->minimums);
 }
 
 gufo_status gufo_tensor_scan_scales(const gufo_model *model, const gufo_tensor *tensor,

@@ -3,6 +3,7 @@
  *     stats.c    what is counted and added up, in two passes
  *     scales.c   scales of blocks: those that are not numbers, and how they are distributed
  *     walk.c     one pass: read, decode, on many threads
+ *     numbers.c  all tensors of a model
  *     check.c    findings about a whole file
  *
  * Data is a sequence of groups, the least that can be decoded: a block, or with the interleaved
@@ -33,6 +34,13 @@ typedef struct stats_layout {
 
 /* GUFO_E_TYPE and GUFO_E_ARGUMENT if the data cannot be decoded. */
 gufo_status stats_lay_out(const gufo_tensor *tensor, stats_layout *layout, gufo_error *error);
+
+/* Whether a tensor has data of its own.  One that overlaps breaks a rule already, and many of
+ * them could make the work grow with the square of the file. */
+static inline bool stats_has_own_data(const gufo_tensor *tensor)
+{
+    return !tensor->overlaps;
+}
 
 /* Groups of one band that have been decoded, row by row. */
 typedef struct stats_piece {
@@ -72,6 +80,10 @@ gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error);
 
 /* Adds the blocks of a piece whose scales are infinite, NaN, or not allowed. */
 void stats_scales_count(const stats_piece *piece, gufo_stats_find *find);
+
+/* Whether blocks of a type have scales that are counted. */
+bool stats_scales_are_counted(uint32_t type);
+void stats_scales_add(gufo_scale_counts *sum, const gufo_scale_counts *more);
 
 typedef struct place_text {
     char text[96];

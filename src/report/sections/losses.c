@@ -31,7 +31,19 @@ typedef struct comparison {
 
 static double loss_of(const gufo_report_candidate *c, uint64_t item)
 {
-    return c->losses != NULL ? c->losses[item] : NAN;
+    return c->losses != NULL && c->losses->losses != NULL ? c->losses->losses[item] : NAN;
+}
+
+/* The sum over its tensors; NaN: not known. */
+static double sum_of(const gufo_report_candidate *c)
+{
+    return c->losses != NULL ? c->losses->sums.loss : NAN;
+}
+
+/* NULL: not known. */
+static const uint32_t *types_of(const gufo_report_candidate *c)
+{
+    return c->losses != NULL ? c->losses->types : NULL;
 }
 
 /* 0 has no place on a logarithmic scale, and no colour. */
@@ -112,14 +124,17 @@ static void put_mark(const comparison *c, size_t i)
 
 static void put_facts(const comparison *c, size_t i)
 {
-    const gufo_report_candidate *candidate = &c->candidates[i];
+    const gufo_candidate_losses *losses = c->candidates[i].losses;
 
-    if (candidate->size > 0)
-        html(c->p, "%s", as_memory(candidate->size).text);
-    if (candidate->bits_per_weight > 0)
-        html(c->p, " · %s bits per weight", as_fixed(candidate->bits_per_weight, 2).text);
-    if (isfinite(candidate->loss))
-        html(c->p, " · sum of losses %s", as_measured(candidate->loss).text);
+    if (losses == NULL)
+        return;
+    if (losses->sums.bytes > 0)
+        html(c->p, "%s", as_memory(losses->sums.bytes).text);
+    if (losses->sums.bytes > 0 && losses->sums.elements > 0)
+        html(c->p, " · %s bits per weight",
+             as_fixed(8 * (double)losses->sums.bytes / (double)losses->sums.elements, 2).text);
+    if (isfinite(losses->sums.loss))
+        html(c->p, " · sum of losses %s", as_measured(losses->sums.loss).text);
 }
 
 static void put_lead(const comparison *c)
@@ -142,8 +157,8 @@ static size_t best_of(const comparison *c)
     size_t best = c->count;
 
     for (size_t i = 0; i < c->count; i++)
-        if (isfinite(c->candidates[i].loss) &&
-            (best == c->count || c->candidates[i].loss < c->candidates[best].loss))
+        if (isfinite(sum_of(&c->candidates[i])) &&
+            (best == c->count || sum_of(&c->candidates[i]) < sum_of(&c->candidates[best])))
             best = i;
     return best;
 }
@@ -154,8 +169,8 @@ static void write_finding(const comparison *c, const loss_ranks *ranks)
     gufo_tensor tensor;
 
     for (size_t i = 0; best < c->count && i < c->count; i++)
-        if (i != best && isfinite(c->candidates[i].loss) && c->candidates[i].loss > 0 &&
-            (other == c->count || c->candidates[i].loss < c->candidates[other].loss))
+        if (i != best && isfinite(sum_of(&c->candidates[i])) && sum_of(&c->candidates[i]) > 0 &&
+            (other == c->count || sum_of(&c->candidates[i]) < sum_of(&c->candidates[other])))
             other = i;
     if (ranks->count == 0) {
         html(c->p, "No tensor loses anything.");
@@ -164,8 +179,8 @@ static void write_finding(const comparison *c, const loss_ranks *ranks)
     if (other < c->count) {
         html_text(c->p, c->candidates[best].name, HTML_LABEL);
         html(c->p, " loses %s less than ",
-             as_share(c->candidates[other].loss - c->candidates[best].loss,
-                      c->candidates[other].loss)
+             as_share(sum_of(&c->candidates[other]) - sum_of(&c->candidates[best]),
+                      sum_of(&c->candidates[other]))
                  .text);
         html_text(c->p, c->candidates[other].name, HTML_LABEL);
         html(c->p, "; the worst tensor is ");
@@ -357,7 +372,7 @@ static void write_tensors(const comparison *c)
         html_row(c->p);
         html_cell_name(c->p, tensor.name);
         for (size_t k = 0; k < c->count; k++) {
-            const uint32_t *types = c->candidates[k].types;
+            const uint32_t *types = types_of(&c->candidates[k]);
             double loss = loss_of(&c->candidates[k], i);
             char text[96];
 

@@ -62,7 +62,7 @@ static outlier_facts look(const report *r, const layer_rows *rows)
 
             if (!gufo_layers_at(layers, layer, rows->roles[row], &item))
                 continue;
-            peak = peak_of(r->model->stats, item);
+            peak = peak_of(stats_of(r), item);
             if (!isfinite(peak))
                 continue;
             f.least = fmin(f.least, peak);
@@ -96,7 +96,7 @@ static void write_table(const report *r, const outlier_facts *f)
 
     html_table(r->page, "Outliers", columns);
     for (size_t i = 0; i < f->ranks.count; i++) {
-        const gufo_stats *s = &r->model->stats[f->ranks.items[i]];
+        const gufo_stats *s = &stats_of(r)[f->ranks.items[i]];
         gufo_tensor tensor;
 
         if (!gufo_model_tensor_at(r->model->model, f->ranks.items[i], &tensor))
@@ -119,7 +119,7 @@ void section_outliers(const report *r)
     char described[256];
     strips s = {.title = "Outliers",
                 .described = described,
-                .context = r->model->stats,
+                .context = stats_of(r),
                 .value = peak_of,
                 .least = f.least * 0.9,
                 .most = fmax(f.most, reference),

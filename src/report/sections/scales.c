@@ -102,7 +102,7 @@ static void draw_counts(page *p, const char *title, const gufo_scale_counts *c)
     histogram_draw(p, &h);
 }
 
-static void draw_type(page *p, const gufo_report_scales *s)
+static void draw_type(page *p, const gufo_type_scales *s)
 {
     const char *name = scale_type(s->type).name;
     char id[32], title[64];
@@ -139,7 +139,7 @@ static void put_row(page *p, uint32_t type, const char *what, const gufo_scale_c
     html_row_end(p);
 }
 
-static void write_table(page *p, const gufo_report_model *m)
+static void write_table(page *p, const gufo_model_numbers *m)
 {
     static const html_column columns[] = {
         {"Type", false},     {"Number", false},    {"Blocks", true},
@@ -157,10 +157,8 @@ static void write_table(page *p, const gufo_report_model *m)
 
 void section_scales(const report *r)
 {
-    const gufo_report_model *m = r->model;
+    const gufo_model_numbers *m = r->model->numbers;
 
-    if (m->scales_count == 0)
-        return;
     html(r->page, "<div class=\"three\">");
     for (size_t i = 0; i < m->scales_count; i++)
         if (m->scales[i].scales.count > 0)
@@ -172,5 +170,5 @@ void section_scales(const report *r)
 
 bool section_scales_is_there(const report *r)
 {
-    return r->model->scales_count > 0;
+    return r->model->numbers != NULL && r->model->numbers->scales_count > 0;
 }

@@ -65,7 +65,7 @@ static double value_of(const void *context, uint32_t item)
 
 static void draw_pane(const report *r, const layer_rows *rows, size_t i)
 {
-    const figure_source source = {r->model->stats, &figures[i]};
+    const figure_source source = {stats_of(r), &figures[i]};
     heat_map map = {.title = figures[i].label, .context = &source, .value = value_of};
 
     html(r->page, "<div class=\"pane p%zu\">", i);
@@ -103,7 +103,7 @@ static bool find_widest(const report *r, uint64_t *found)
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_model_tensor_at(r->model->model, i, &tensor); i++) {
-        const gufo_stats *s = &r->model->stats[i];
+        const gufo_stats *s = &stats_of(r)[i];
         size_t kind = tensor.n_dims > 1;
 
         if (s->finite > 0 && largest_of(s) > most[kind]) {
@@ -189,7 +189,7 @@ static void write_bins(page *p, const gufo_stats *s)
 
 static void draw_widest(const report *r, uint64_t index)
 {
-    const gufo_stats *s = &r->model->stats[index];
+    const gufo_stats *s = &stats_of(r)[index];
     gufo_tensor tensor;
     page *p = r->page;
 
@@ -260,8 +260,8 @@ static void write_table(const report *r)
 
     html_table(r->page, "Numbers of tensors", columns);
     for (uint64_t i = 0; gufo_model_tensor_at(r->model->model, i, &tensor); i++)
-        if (r->model->stats[i].elements > 0 && listed++ < MOST_LISTED)
-            write_row(r->page, &tensor, &r->model->stats[i]);
+        if (stats_of(r)[i].elements > 0 && listed++ < MOST_LISTED)
+            write_row(r->page, &tensor, &stats_of(r)[i]);
     html_table_end(r->page);
     section_rest(r->page, listed);
 }
@@ -275,7 +275,7 @@ static void write_finding(const report *r, uint64_t widest)
     page *p = r->page;
 
     for (uint64_t i = 0; gufo_model_tensor_at(r->model->model, i, &tensor); i++) {
-        const gufo_stats *s = &r->model->stats[i];
+        const gufo_stats *s = &stats_of(r)[i];
 
         read += s->elements;
         bad += s->elements - s->finite;
@@ -291,7 +291,7 @@ static void write_finding(const report *r, uint64_t widest)
     html(p,
          bad > 0 ? " The largest value of a matrix, %s, is in <code>"
                  : "; the largest, %s, is in <code>",
-         as_measured(largest_of(&r->model->stats[widest])).text);
+         as_measured(largest_of(&stats_of(r)[widest])).text);
     html_text(p, tensor.name, HTML_NAME);
     html(p, "</code>.");
 }
@@ -303,7 +303,7 @@ void section_weights(const report *r)
     page *p = r->page;
     uint64_t widest;
 
-    if (r->model->stats == NULL) {
+    if (stats_of(r) == NULL) {
         section_hint(r, GUFO_REPORT_STATS, "The numbers in tensors were not read; this reads them");
         return;
     }
@@ -333,5 +333,5 @@ void section_weights(const report *r)
 bool section_weights_is_there(const report *r)
 {
     return r->facts->model != NULL && gufo_model_tensor_count(r->facts->model) > 0 &&
-           (r->model->stats != NULL || r->model->hints[GUFO_REPORT_STATS] != NULL);
+           (stats_of(r) != NULL || r->model->hints[GUFO_REPORT_STATS] != NULL);
 }

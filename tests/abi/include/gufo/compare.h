@@ -130,7 +130,8 @@ typedef struct gufo_candidates_options {
      * neither of the two has the tensor, both are all zeros.  May be NULL. */
     void (*tensor)(void *context, const gufo_tensor_difference *row, size_t count);
     void *context;
-    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
+    const gufo_allocator *allocator; /* of a gufo_loss_table; is copied; NULL: malloc */
+    uint64_t reserved[4];            /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_candidates_options;
 
 /* What the tensors of a candidate come to. */
@@ -162,6 +163,33 @@ GUFO_API gufo_status gufo_compare_candidates(const gufo_model *original,
  * False where it is not known: a model lacks the tensor, the shapes differ, one cannot be decoded, no
  * pair of values is finite, or one of the sums or the quotient is not.  Any thread. */
 GUFO_API bool gufo_tensor_difference_loss(const gufo_tensor_difference *difference, double *loss);
+
+/* ---- losses by tensor ------------------------------------------------------------------------ */
+
+#define GUFO_NO_TYPE UINT32_MAX
+
+/* What a candidate loses, by the index that a tensor has in the first candidate; report.h draws it. */
+typedef struct gufo_candidate_losses {
+    gufo_candidate sums;
+    const double *losses;  /* of gufo_tensor_difference_loss; NaN: not known.  NULL: of no tensor */
+    const uint32_t *types; /* GUFO_NO_TYPE: the candidate lacks the tensor.  NULL: not known */
+    uint64_t reserved[4];
+} gufo_candidate_losses;
+
+/* What several candidates lose of an original. */
+typedef struct gufo_loss_table gufo_loss_table;
+
+/* Compares with gufo_compare_candidates, with the same arguments: options->tensor and `result`, which both may be
+ * missing, are served, too, and values are always compared.  Freed with gufo_loss_table_free.  NULL on failure: as gufo_compare_candidates. */
+GUFO_MUST_USE GUFO_API gufo_loss_table *gufo_loss_table_new(
+    const gufo_model *original, const gufo_model *const *candidates, size_t count,
+    const gufo_candidates_options *options, const gufo_run *run, gufo_candidate *result,
+    gufo_error *error);
+/* One for each candidate; it lives as long as the table. */
+GUFO_API const gufo_candidate_losses *gufo_loss_table_list(const gufo_loss_table *table,
+                                                           size_t *count);
+/* NULL is allowed. */
+GUFO_API void gufo_loss_table_free(gufo_loss_table *table);
 
 #ifdef __cplusplus
 }
