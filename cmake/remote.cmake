@@ -6,7 +6,7 @@
 set(remote_libraries "")
 set(remote_definitions "")
 if(NOT GUFO_FULL)
-    list(FILTER command_sources EXCLUDE REGEX "/cli/remote/|/core/files/remote\\.c$")
+    list(FILTER command_sources EXCLUDE REGEX "/cli/remote/(fetch|ollama)(_[a-z]+)?\\.c$|/core/files/remote\\.c$")
 else()
     list(FILTER command_sources EXCLUDE REGEX "/remote_missing\\.c$")
 endif()

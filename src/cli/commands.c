@@ -43,6 +43,8 @@ const command commands[] = {
     {"detokenize", "Print the text of tokens", .line = &command_detokenize},
     {"vocab", "Show what a vocabulary holds, and how two differ", .line = &command_vocab},
     {"template", "Render messages with a chat template", .line = &command_template, .common = true},
+    {"ollama", "Put models into the store of Ollama, and take them out", .line = &command_ollama,
+     .group = "Share models with other programs"},
     {"explain", "Explain a key, a tensor, a type or a rule", .line = &command_explain,
      .group = "Learn about the format and gufo"},
     {"list", "List keys, tensors, types, rules and more", .line = &command_list},

@@ -297,6 +297,7 @@ detokenize --pieces sample.gguf 1 2 3
 vocab sample.gguf
 vocab diff sample.gguf base.gguf
 template --lint chat.jinja
+ollama import sample.gguf --name sample:f16 --store store --force
 explain Q4_K_M general.file_type llama.context_length token_embd.weight G309
 list types
 list keys --arch=llama

@@ -28,12 +28,9 @@ static gufo_status check(gufo_str part, const part_rule *rule, gufo_str text, gu
     return is_part(part, rule)
                ? GUFO_OK
                : refuse(error, GUFO_E_ARGUMENT,
-                        "%s is not a name of Ollama: its %s is %s; a name is "
-                        "[[HOST/]NAMESPACE/]MODEL[:TAG], and a %s has at most %zu of letters, "
-                        "digits and "
-                        "the marks %s",
-                        QUOTED(text), rule->called, part.len > 0 ? QUOTED(part) : "missing",
-                        rule->called, rule->longest, rule->marks);
+                        "%s is not a name of Ollama, [[HOST/]NAMESPACE/]MODEL[:TAG]: the %s has "
+                        "letters, digits and the marks %s, at most %zu, and not a mark first",
+                        QUOTED(text), rule->called, rule->marks, rule->longest);
 }
 
 /* Cuts what follows the last `mark` off; false if it is not there. */
