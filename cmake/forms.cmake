@@ -19,10 +19,14 @@
 # gufo_, gguf_ or ggml_ (with _ the compiler's).  All are shown, not only those that the libraries above
 # call today, so that libgufo.so is the same whatever is built beside it.
 
-# gufo_room(ROOM [NEEDS library...]): gufo_ROOM_objects of src/ROOM, what a library beside libgufo is made of.
+# gufo_room(ROOM [NEEDS library...] [WITHOUT regex]): gufo_ROOM_objects of src/ROOM, what a library beside libgufo is
+# made of; the files that match are left out.
 function(gufo_room room)
-    cmake_parse_arguments(PARSE_ARGV 1 room "" "" "NEEDS")
+    cmake_parse_arguments(PARSE_ARGV 1 room "" "" "NEEDS;WITHOUT")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${room}/*.c)
+    if(room_WITHOUT)
+        list(FILTER sources EXCLUDE REGEX "${room_WITHOUT}")
+    endif()
     add_library(gufo_${room}_objects OBJECT ${sources})
     set_target_properties(gufo_${room}_objects PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_PIC})
     target_include_directories(gufo_${room}_objects PRIVATE include src)

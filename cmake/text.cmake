@@ -15,7 +15,7 @@ if(NOT GUFO_TEXT)
 endif()
 
 set(text_needs gufo_library::pcre2 gufo_library::utf8proc gufo_library::jansson)
-gufo_room(text NEEDS ${text_needs})
+gufo_room(text NEEDS ${text_needs} WITHOUT "_none\\.c$")
 set(table_files "")
 gufo_table(special_texts 4)
 gufo_table(unicode_classes 3)

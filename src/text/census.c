@@ -232,7 +232,7 @@ static gufo_status add_piece(const gufo_vocab *v, uint32_t id, gufo_text *out, g
 {
     gufo_str text = vocab_text(v, id);
 
-    if (v->pipeline == NULL || strcmp(token_model_name(v->pipeline->model), "WordPiece") != 0 ||
+    if (v->pipeline == NULL || strcmp(pipeline_model_name(v->pipeline), "WordPiece") != 0 ||
         !str_begins(text, "##"))
         return gufo_token_piece(v, id, out, error);
     return text_add(out, text.data + 2, text.len - 2) ? GUFO_OK : fail_memory(error);

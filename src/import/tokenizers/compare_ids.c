@@ -9,7 +9,7 @@
 #include "import/tokenizers/reading.h"
 #include "text/formats/source.h"
 #include "text/formats/tokenizer_file.h"
-#include "text/pipeline/pipeline.h"
+#include "text/pipeline/pipeline_parts.h"
 #include "text/characters/escapes.h"
 #include "base/buffer.h"
 

@@ -1,12 +1,12 @@
-/* Characters as Python sees them, on utf8proc: that one has the categories and the simple cases;
- * the cases that make several characters of one are a table here. */
+/* Characters as Python sees them, by what Unicode says of them; the cases that make several characters of one are
+ * a table here. */
 #include "template/values/characters.h"
 
 #include <stdlib.h>
-#include <utf8proc.h>
 
 #include "base/text.h"
 #include "gufo/print.h"
+#include "template/values/unicode.h"
 
 typedef struct point_range {
     uint32_t first, last;
@@ -78,17 +78,12 @@ size_t space_behind(gufo_str text)
     return text.len - rest;
 }
 
-static utf8proc_category_t category(uint32_t point)
-{
-    return utf8proc_category((utf8proc_int32_t)point);
-}
-
 static bool category_in(uint32_t point, uint64_t set)
 {
-    return (set >> category(point) & 1) != 0;
+    return (set >> unicode_category_of(point) & 1) != 0;
 }
 
-#define CATEGORY(name) (UINT64_C(1) << UTF8PROC_CATEGORY_##name)
+#define CATEGORY(name) (UINT64_C(1) << UNICODE_##name)
 #define LETTERS (CATEGORY(LU) | CATEGORY(LL) | CATEGORY(LT) | CATEGORY(LM) | CATEGORY(LO))
 
 bool is_name_point(uint32_t point)
@@ -324,33 +319,17 @@ static size_t copy_points(const uint32_t from[3], uint32_t out[3])
     return count;
 }
 
-static size_t fold(uint32_t point, uint32_t out[3])
-{
-    utf8proc_int32_t folded[8];
-    int boundary = 0;
-    utf8proc_ssize_t count =
-        utf8proc_decompose_char((utf8proc_int32_t)point, folded, 8, UTF8PROC_CASEFOLD, &boundary);
-
-    if (count < 1 || count > 3) {
-        out[0] = point;
-        return 1;
-    }
-    for (utf8proc_ssize_t i = 0; i < count; i++)
-        out[i] = (uint32_t)folded[i];
-    return (size_t)count;
-}
-
 size_t point_case(uint32_t point, letter_case to, uint32_t out[3])
 {
-    utf8proc_int32_t (*const simple[])(utf8proc_int32_t) = {
-        [CASE_LOWER] = utf8proc_tolower,
-        [CASE_UPPER] = utf8proc_toupper,
-        [CASE_TITLE] = utf8proc_totitle,
+    uint32_t (*const simple[])(uint32_t) = {
+        [CASE_LOWER] = unicode_lower,
+        [CASE_UPPER] = unicode_upper,
+        [CASE_TITLE] = unicode_title,
     };
     const special_case *row;
 
     if (to == CASE_FOLD)
-        return fold(point, out);
+        return unicode_fold(point, out);
     if (to == CASE_LOWER && point == 0x130) /* dotted I: i and a dot above */
         return copy_points((const uint32_t[3]){'i', 0x307, 0}, out);
     row = to == CASE_LOWER || point < 0x80
@@ -359,6 +338,6 @@ size_t point_case(uint32_t point, letter_case to, uint32_t out[3])
                         sizeof(*special_cases), compare_special);
     if (row != NULL)
         return copy_points(to == CASE_UPPER ? row->upper : row->title, out);
-    out[0] = (uint32_t)simple[to]((utf8proc_int32_t)point);
+    out[0] = simple[to](point);
     return 1;
 }

@@ -195,8 +195,7 @@ gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab)
     const gufo_vocab *v = vocab;
     gufo_vocab_facts facts = {
         .model = v->model,
-        .algorithm =
-            v->pipeline != NULL ? token_model_name(v->pipeline->model) : v->algorithm->name,
+        .algorithm = v->pipeline != NULL ? pipeline_model_name(v->pipeline) : v->algorithm->name,
         .pre = v->pre != NULL ? v->pre->name : NULL,
         .size = v->size,
         .add_bos = v->add_bos,

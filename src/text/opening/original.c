@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "text/formats/tokenizer_file.h"
 #include "text/opening/opening.h"
-#include "text/pipeline/pipeline.h"
+#include "text/pipeline/pipeline_parts.h"
 
 enum { LARGEST_GAP = 1 << 16 }; /* ids beyond the number of tokens */
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/pipeline/pipeline.h"
+#include "text/pipeline/pipeline_parts.h"
 #include "text/vocabulary/vocabulary.h"
 
 #include <stdlib.h>
@@ -284,6 +284,11 @@ void pipeline_free(pipeline *p)
     mem_free(&allocator, p->added);
     mem_free(&allocator, p->added_bytes);
     mem_free(&allocator, p);
+}
+
+const char *pipeline_model_name(const pipeline *p)
+{
+    return token_model_name(p->model);
 }
 
 /* ---- from ids to text ----------------------------------------------------------------------- */

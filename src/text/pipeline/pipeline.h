@@ -12,32 +12,10 @@
 #ifndef TEXT_PIPELINE_H
 #define TEXT_PIPELINE_H
 
-#include "text/pipeline/added_set.h"
-#include "text/pipeline/steps/decoder.h"
-#include "text/pipeline/steps/normalizer.h"
-#include "text/pipeline/steps/post_processor.h"
-#include "text/pipeline/steps/pre_tokenizer.h"
-#include "text/pipeline/models/token_model.h"
+#include "text/vocabulary/ids.h"
 
-/* A token that is found in normalized text by another text than its own: that one in the set. */
-typedef struct renamed_token {
-    uint32_t id, number;
-} renamed_token;
-
-typedef struct pipeline {
-    gufo_allocator allocator;
-    added_token *added;
-    uint32_t added_count;
-    char *added_bytes;         /* contents */
-    added_set raw, normalized; /* tokens found in a text as it came, and in a normalized one */
-    renamed_token *renamed;    /* by id */
-    uint64_t renamed_count, renamed_room;
-    normalizer *normalizer;
-    pre_tokenizer *pre_tokenizer;
-    token_model *model;
-    post_processor *post_processor;
-    decoder *decoder;
-} pipeline;
+typedef struct pipeline pipeline;             /* pipeline_parts.h */
+typedef struct tokenizer_file tokenizer_file; /* formats/tokenizer_file.h */
 
 /* The pipeline of a file, which may be freed afterwards.  NULL on failure: GUFO_E_TYPE for what does not
  * exist or cannot be done, by name, GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY.  It does not change: any
@@ -45,6 +23,8 @@ typedef struct pipeline {
 pipeline *pipeline_new(const tokenizer_file *f, unsigned threads, const gufo_allocator *allocator,
                        gufo_error *error);
 void pipeline_free(pipeline *p); /* NULL is allowed */
+/* The name of its model, as the file has it: "BPE". */
+const char *pipeline_model_name(const pipeline *p);
 
 /* What one thread needs. */
 typedef struct pipeline_scratch pipeline_scratch;

@@ -50,6 +50,14 @@ typedef struct token_algorithm {
     bool parallel;
 } token_algorithm;
 
+/* A function that makes ids of texts; NULL in a build that only looks at vocabularies (cmake/web.cmake). */
+#ifdef GUFO_NO_TOKENIZING
+enum { TOKENIZING = false };
+#else
+enum { TOKENIZING = true };
+#endif
+#define TOKENIZES(function) (TOKENIZING ? (function) : NULL)
+
 extern const token_algorithm algorithm_bpe, algorithm_spm, algorithm_wpm, algorithm_ugm,
     algorithm_rwkv;
 

@@ -568,9 +568,9 @@ const token_algorithm algorithm_bpe = {
     .name = "BPE",
     .open = open_bpe,
     .close = close_bpe,
-    .scratch_new = new_scratch,
-    .scratch_free = free_scratch,
-    .encode = encode_bpe,
-    .cut = cut_bpe,
+    .scratch_new = TOKENIZES(new_scratch),
+    .scratch_free = TOKENIZES(free_scratch),
+    .encode = TOKENIZES(encode_bpe),
+    .cut = TOKENIZES(cut_bpe),
     .parallel = true,
 };

@@ -455,9 +455,9 @@ const token_algorithm algorithm_rwkv = {
     .name = "RWKV",
     .open = rwkv_open,
     .close = rwkv_close,
-    .scratch_new = rwkv_scratch_new,
-    .scratch_free = rwkv_scratch_free,
-    .encode = rwkv_encode,
-    .cut = rwkv_cut,
+    .scratch_new = TOKENIZES(rwkv_scratch_new),
+    .scratch_free = TOKENIZES(rwkv_scratch_free),
+    .encode = TOKENIZES(rwkv_encode),
+    .cut = TOKENIZES(rwkv_cut),
     .parallel = true,
 };

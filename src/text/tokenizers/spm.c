@@ -481,9 +481,9 @@ const token_algorithm algorithm_spm = {
     .name = "SPM",
     .open = spm_open,
     .close = spm_close,
-    .scratch_new = spm_scratch_new,
-    .scratch_free = spm_scratch_free,
-    .encode = spm_encode,
-    .cut = spm_cut,
+    .scratch_new = TOKENIZES(spm_scratch_new),
+    .scratch_free = TOKENIZES(spm_scratch_free),
+    .encode = TOKENIZES(spm_encode),
+    .cut = TOKENIZES(spm_cut),
     .parallel = true,
 };

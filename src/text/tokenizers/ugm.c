@@ -489,9 +489,9 @@ const token_algorithm algorithm_ugm = {
     .open = ugm_open,
     .settle = ugm_settle,
     .close = ugm_close,
-    .scratch_new = ugm_scratch_new,
-    .scratch_free = ugm_scratch_free,
-    .encode = ugm_encode,
-    .cut = ugm_cut,
+    .scratch_new = TOKENIZES(ugm_scratch_new),
+    .scratch_free = TOKENIZES(ugm_scratch_free),
+    .encode = TOKENIZES(ugm_encode),
+    .cut = TOKENIZES(ugm_cut),
     .parallel = true,
 };

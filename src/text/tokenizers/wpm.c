@@ -21,6 +21,9 @@
 
 enum { LONGEST_ORIGINAL = 100 }; /* characters of a word that the original tokenizer looks at */
 
+/* What a byte is to the split of a text. */
+typedef enum wpm_byte { WPM_WORD = 0, WPM_SPACE, WPM_PUNCTUATION } wpm_byte;
+
 typedef struct wpm_tables {
     trie *tokens;
     uint8_t kinds[256]; /* of wpm_byte */
@@ -36,6 +39,16 @@ struct algorithm_scratch {
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
+
+/* As llama.cpp reads it: bytes of ASCII at which words end, and punctuation that is a word. */
+static wpm_byte byte_kind(uint8_t byte)
+{
+    if (byte == ' ' || (byte >= '\t' && byte <= '\r'))
+        return WPM_SPACE;
+    return byte > ' ' && byte < 0x7f && !is_letter((char)byte) && !is_digit((char)byte)
+               ? WPM_PUNCTUATION
+               : WPM_WORD;
+}
 
 /* The original tokenizer drops other controls of ASCII; punctuation may belong to a longer word for
  * its rules of lower case. */
@@ -72,8 +85,8 @@ static gufo_status wpm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
         return fail_memory(error);
     vocab->tables = w;
     for (unsigned byte = 0; byte < 256; byte++)
-        w->kinds[byte] = (uint8_t)(vocab->original ? original_kind((uint8_t)byte)
-                                                   : wpm_byte_kind((uint8_t)byte));
+        w->kinds[byte] =
+            (uint8_t)(vocab->original ? original_kind((uint8_t)byte) : byte_kind((uint8_t)byte));
     w->tokens = text_table_trie(&vocab->texts, NULL, vocab->size, &vocab->allocator, error);
     if (w->tokens != NULL)
         begin_words(w);
@@ -328,9 +341,9 @@ const token_algorithm algorithm_wpm = {
     .name = "WPM",
     .open = wpm_open,
     .close = wpm_close,
-    .scratch_new = wpm_scratch_new,
-    .scratch_free = wpm_scratch_free,
-    .encode = wpm_encode,
-    .cut = wpm_cut,
+    .scratch_new = TOKENIZES(wpm_scratch_new),
+    .scratch_free = TOKENIZES(wpm_scratch_free),
+    .encode = TOKENIZES(wpm_encode),
+    .cut = TOKENIZES(wpm_cut),
     .parallel = true,
 };

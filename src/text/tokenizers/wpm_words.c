@@ -12,21 +12,6 @@
 
 enum { NOT_A_CHARACTER = 0xfffd, LAST_CHARACTER = 0x10ffff };
 
-wpm_byte wpm_byte_kind(uint8_t byte)
-{
-    if (byte >= 0x7f)
-        return WPM_WORD;
-    switch (class_of(byte)) {
-    case CLASS_W:
-        return WPM_SPACE;
-    case CLASS_P:
-    case CLASS_S:
-        return WPM_PUNCTUATION;
-    default:
-        return WPM_WORD;
-    }
-}
-
 static bool is_ideograph(uint32_t code_point)
 {
     static const uint32_t ranges[][2] = {

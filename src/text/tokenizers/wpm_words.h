@@ -27,11 +27,6 @@ typedef struct wpm_words {
 
 void wpm_words_free(wpm_words *w);
 
-/* What a byte is to the split of a text. */
-typedef enum wpm_byte { WPM_WORD = 0, WPM_SPACE, WPM_PUNCTUATION } wpm_byte;
-
-/* As llama.cpp reads it: bytes of ASCII at which words end, and punctuation that is a word. */
-wpm_byte wpm_byte_kind(uint8_t byte);
 /* Whether a character is a word of its own, as punctuation and ideographs are. */
 bool wpm_is_own_word(uint32_t code_point);
 
