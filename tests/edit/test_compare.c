@@ -282,6 +282,9 @@ static void tensors_differ(void **state)
               "told");
     check_u64(result.notes, GUFO_NOTE_TENSOR_ORDER, "notes");
     check_u64(result.tensors[GUFO_DIFFERENCE_NONE], 2, "same");
+    result = compare_with(a.text, b.text, GUFO_COMPARE_METADATA, 2, &t);
+    check_str(gufo_str_of(t.text), "", "told of tensors that are not compared");
+    check_u64(result.tensors[GUFO_DIFFERENCE_NONE], 0, "compared");
     write_tensors(b.text, all_encodings[5], first, 7, 0, 7, 0, 0);
     result = compare_with(a.text, b.text, 0, 2, &t);
     check_str(gufo_str_of(t.text), "!|unknown unordered", "other byte order");

@@ -2,12 +2,14 @@
  *
  *     validate.c          the command line, and which checks a FILE argument gets
  *     validate_report.c   findings with advice, and the verdict, as text and as JSON
+ *     advice.c            what that advice is
  *     validate_fix.c      --fix: the list of fixes, and their work */
 #ifndef CLI_VALIDATE_VALIDATE_H
 #define CLI_VALIDATE_VALIDATE_H
 
 #include "cli/core/files/input.h"
 #include "cli/core/records/record.h"
+#include "cli/validate/advice.h"
 
 #include "gufo/check.h"
 #include "gufo/findings.h"
@@ -89,8 +91,6 @@ void report_end_object(report *r, uint32_t shards, bool complete, report *output
 hint hint_of(const report *r, const gufo_finding *finding);
 
 /* ---- validate_fix.c ------------------------------------------------------------------------- */
-
-enum { FIX_KINDS = GUFO_FIX_RENAME_TENSOR + 1 };
 
 /* A fix as a record, and those of a list. */
 typedef struct fix_row {

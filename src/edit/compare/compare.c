@@ -88,6 +88,13 @@ static bool is_same(const gufo_comparison *result)
     return true;
 }
 
+static gufo_status compare_all_tensors(comparing *c, gufo_error *error)
+{
+    gufo_status status = compare_tensors(c, error);
+
+    return status == GUFO_OK ? report_added(c, error) : status;
+}
+
 gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
                          const gufo_compare_options *options, const gufo_run *run,
                          gufo_comparison *result, gufo_error *error)
@@ -100,24 +107,25 @@ gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
                    .options = options != NULL ? options : &defaults,
                    .run = run_of(run),
                    .result = result != NULL ? result : &unwanted};
+    bool has_tensors = (c.options->flags & GUFO_COMPARE_METADATA) == 0;
     gufo_status status = run_check(c.run, error);
 
     c.allocator = run_allocator(c.run);
     *c.result = (gufo_comparison){0};
     if (status == GUFO_OK)
-        status = flags_check(c.options->flags, GUFO_COMPARE_VALUES, "gufo_compare_options", error);
+        status = flags_check(c.options->flags, GUFO_COMPARE_VALUES | GUFO_COMPARE_METADATA,
+                             "gufo_compare_options", error);
     if (status == GUFO_OK)
         status = reserved_check(c.options->reserved, "gufo_compare_options", error);
     if (status != GUFO_OK)
         return status;
     note_files(&c);
-    status = compare_measure(&c, error);
+    if (has_tensors)
+        status = compare_measure(&c, error);
     if (status == GUFO_OK)
         status = compare_all_metadata(&c, error);
-    if (status == GUFO_OK)
-        status = compare_tensors(&c, error);
-    if (status == GUFO_OK)
-        status = report_added(&c, error);
+    if (status == GUFO_OK && has_tensors)
+        status = compare_all_tensors(&c, error);
     c.result->same = status == GUFO_OK && is_same(c.result);
     return status;
 }

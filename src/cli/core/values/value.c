@@ -8,26 +8,6 @@
 
 #include "gufo/print.h"
 
-/* Into `text` (GUFO_NUMBER_SIZE bytes); the length. */
-static size_t number_text(char *text, const gufo_value *value)
-{
-    switch (value->type) {
-    case GUFO_VALUE_FLOAT32:
-        return gufo_number_f32(text, (float)value->as.f);
-    case GUFO_VALUE_FLOAT64:
-        return gufo_number_f64(text, value->as.f);
-    case GUFO_VALUE_INT8:
-    case GUFO_VALUE_INT16:
-    case GUFO_VALUE_INT32:
-    case GUFO_VALUE_INT64:
-        return gufo_number_i64(text, value->as.i);
-    case GUFO_VALUE_BOOL:
-        return (size_t)snprintf(text, GUFO_NUMBER_SIZE, "%s", value->as.b ? "true" : "false");
-    default:
-        return gufo_number_u64(text, value->as.u);
-    }
-}
-
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 void value_write_members(json_writer *j, const gufo_value *value, uint64_t limit)
@@ -63,13 +43,6 @@ value_type_text value_type_name(const gufo_value *value)
     snprintf(t.text, sizeof t.text, "%s%s",
              gufo_value_type_name(array ? value->as.array.type : value->type), array ? "[]" : "");
     return t;
-}
-
-void value_put_number(FILE *out, const gufo_value *value)
-{
-    char text[GUFO_NUMBER_SIZE];
-
-    fwrite(text, 1, number_text(text, value), out);
 }
 
 static bool is_blank(gufo_str text)
@@ -112,7 +85,7 @@ static size_t element_columns(const gufo_value *value, const value_style *style)
     char text[GUFO_NUMBER_SIZE];
 
     if (value->type != GUFO_VALUE_STRING)
-        return number_text(text, value);
+        return value_number_text(text, value);
     gufo_str shown = text_fit(value->as.str, TEXT_QUOTED, style->string_columns);
 
     return text_columns(shown, TEXT_QUOTED) + 2;

@@ -28,6 +28,8 @@ value_type_text value_type_name(const gufo_value *value);
 
 /* A number or bool as text, without a newline.  Not for strings and arrays. */
 void value_put_number(FILE *out, const gufo_value *value);
+/* The same into `text` (GUFO_NUMBER_SIZE bytes); returns the length. */
+size_t value_number_text(char *text, const gufo_value *value);
 
 /* How a value is written in one line for people. */
 typedef struct value_style {
