@@ -148,6 +148,11 @@ static void put_lead(const comparison *c)
         put_facts(c, i);
         html(c->p, "</small></span>");
     }
+    if (c->r->content->original.len > 0) {
+        html(c->p, "<span>against ");
+        html_text(c->p, c->r->content->original, HTML_NAME);
+        html(c->p, "</span>");
+    }
     html(c->p, "</p>");
 }
 

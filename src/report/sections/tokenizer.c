@@ -185,8 +185,10 @@ void section_tokenizer(const report *r)
     const gufo_vocab_census *t = r->model->tokenizer;
     page *p = r->page;
 
-    if (t == NULL)
+    if (t == NULL) {
+        section_hint(r, GUFO_REPORT_TOKENIZER, "The tokenizer was not read; this reads it");
         return;
+    }
     html(p, "<p class=\"lead\"><span>");
     html_text(p, t->model, HTML_NAME);
     if (t->pre.len > 0) {
@@ -210,5 +212,5 @@ void section_tokenizer(const report *r)
 
 bool section_tokenizer_is_there(const report *r)
 {
-    return r->model->tokenizer != NULL;
+    return r->model->tokenizer != NULL || r->model->hints[GUFO_REPORT_TOKENIZER] != NULL;
 }

@@ -1,5 +1,4 @@
-/* The tables of architectures: their names, and the keys and tensors that each of
- * them has. */
+/* The names of architectures, the table of tensors, and shapes in terms of keys. */
 #include "gufo/schema.h"
 
 #include <string.h>
@@ -15,23 +14,6 @@ static const gufo_arch_info architectures[] = {
 #undef ROW
 };
 
-/* "required", "expected" or "optional". */
-#define NEED(word) \
-    ((word)[0] == 'r' ? GUFO_REQUIRED : (word)[0] == 'e' ? GUFO_EXPECTED : GUFO_OPTIONAL)
-
-static const gufo_arch_key arch_keys[] = {
-#define ROW(arch, key, need) {arch, key, NEED(need), {0}},
-#include "registry/arch_keys.inc"
-#undef ROW
-};
-
-static const gufo_arch_tensor arch_tensors[] = {
-#define ROW(arch, name, need, shape, bias_shape, instead) \
-    {arch, name, NEED(need), shape, bias_shape, instead, {0}},
-#include "registry/arch_tensors.inc"
-#undef ROW
-};
-
 TABLE(architectures, gufo_arch_info, schema_arch_count, gufo_arch_at)
 
 const gufo_arch_info *gufo_arch_find_str(gufo_str id)
@@ -42,16 +24,6 @@ const gufo_arch_info *gufo_arch_find_str(gufo_str id)
 const gufo_arch_info *gufo_arch_find(const char *id)
 {
     return gufo_arch_find_str(gufo_str_of(id));
-}
-
-const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count)
-{
-    return row_find_all(ROWS(arch_keys), arch, count);
-}
-
-const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *count)
-{
-    return row_find_all(ROWS(arch_tensors), arch, count);
 }
 
 /* The table of tensors (registry/tensors.tsv), and which row of it a name in a file belongs to. */

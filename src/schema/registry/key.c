@@ -34,9 +34,16 @@ const key_alias *key_alias_find(const char *name)
     return row_find(ROWS(aliases), gufo_str_of(name));
 }
 
+/* Sentences are a sixth of the page in web/, which shows none of them. */
+#ifdef GUFO_NO_SUMMARIES
+#define SUMMARY(text) ""
+#else
+#define SUMMARY(text) text
+#endif
+
 static const gufo_key_info keys[] = {
 #define ROW(key, type, specified, unit, fallback, since, status, group, summary) \
-    {key, type, specified, unit, fallback, since, status, group, summary},
+    {key, type, specified, unit, fallback, since, status, group, SUMMARY(summary)},
 #include "registry/keys.inc"
 #undef ROW
 };
