@@ -1,6 +1,6 @@
-# Puts the page together: `cmake -DSOURCE=TREE -DMODULE=viewer.wasm -DOUT=viewer.html -DREMOTE=ON|OFF -P make_page.cmake`.
+# Puts the page together: `cmake -DSOURCE=TREE -DMODULE=viewer.wasm.gz -DOUT=viewer.html -DREMOTE=ON|OFF -P make_page.cmake`.
 #
-# The module is packed by gzip and is text in base64; scripts are known to the policy of the page by their hashes, so that
+# The module is packed, and is text in base64; scripts are known to the policy of the page by their hashes, so that
 # nothing else runs.  REMOTE: the page may read addresses that somebody types; without, it cannot make a request at all.
 
 # The bytes of a hash in hexadecimal digits, in base64.
@@ -12,7 +12,7 @@ function(in_base64 hash out)
 endfunction()
 
 set(report ${SOURCE}/src/report/page)
-execute_process(COMMAND gzip -9nc ${MODULE} COMMAND base64 -w0 OUTPUT_VARIABLE module COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND base64 -w0 ${MODULE} OUTPUT_VARIABLE module COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${SOURCE}/web/page/viewer.html.in page)
 file(READ ${SOURCE}/web/page/viewer.css style)
 file(READ ${SOURCE}/web/page/viewer.js script)

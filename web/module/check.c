@@ -1,8 +1,11 @@
-/* Findings, with the members of `gufo validate --json`.
+/* Findings, as `gufo validate` has them.
  *
- * Opening finds some; the rest is checked when somebody asks.  The page has no judge of chat templates and no reader
- * of tokenizer.json, which need libraries of others. */
+ * Opening finds some; the rest is checked when somebody asks.  The page has no reader of tokenizer.json, which needs
+ * a library that is not here. */
 #include "module.h"
+
+#include "cli/validate/advice.h"
+#include "gufo/template.h"
 
 #include <stdlib.h>
 
@@ -79,7 +82,8 @@ static bool is_part(const gufo_model *model)
 
 gufo_status findings_check(viewer_model *m, gufo_error *error)
 {
-    gufo_check_options options = {.path = m->files[0].name, .single = is_part(m->model)};
+    gufo_check_options options = {
+        .path = m->files[0].name, .single = is_part(m->model), .judge = gufo_template_lint};
     gufo_status status;
 
     if (m->findings->complete)
@@ -88,62 +92,38 @@ gufo_status findings_check(viewer_model *m, gufo_error *error)
     status = gufo_model_check(m->model, findings_add, m->findings, error);
     if (status == GUFO_OK && is_whole(m->model))
         status = gufo_model_check_content(m->model, &options, findings_add, m->findings, error);
-    return status == GUFO_OK ? gufo_finding_list_sort(m->findings->list, error) : status;
+    return status;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- advice --------------------------------------------------------------------------------- */
 
-static void write_fix(json_writer *j, const gufo_fix *fix)
+/* The page knows the name of a file, and nothing of where it is. */
+static advice_file file_of(const viewer_model *m, const gufo_finding *finding)
 {
-    gufo_fix_part part = gufo_fix_part_of(fix->kind);
+    bool is_set = m->file_count > 1;
 
-    if (fix->kind == GUFO_FIX_NONE)
-        return;
-    json_begin_object(j, "fix");
-    json_write_text(j, "action", gufo_fix_name(fix->kind));
-    if (part != GUFO_FIX_PART_NONE)
-        json_write_str(j, "key", fix->key);
-    if (part == GUFO_FIX_PART_TYPE)
-        json_write_text(j, "type", gufo_value_type_name(fix->value.type));
-    if (part == GUFO_FIX_PART_VALUE)
-        json_write_value(j, "value", &fix->value, GUFO_VALUE_JSON_PLAIN, UINT64_MAX);
-    json_write_bool(j, "certain", fix->certain);
-    json_end_object(j);
+    return (advice_file){.path = m->files[is_set ? finding->shard : 0].name,
+                         .is_usable = gufo_model_damage(m->model) == NULL,
+                         .is_shard = is_set || is_part(m->model),
+                         .is_writable = true};
 }
 
-static void write_finding(json_writer *j, const gufo_finding *finding)
+/* False without memory. */
+static bool put_answer(answer *a,
+                       void (*put)(FILE *out, const advice_file *file, const gufo_finding *finding),
+                       const advice_file *file, const gufo_finding *finding)
 {
-    json_begin_object(j, NULL);
-    json_write_text(j, "rule", finding->rule->id);
-    json_write_text(j, "name", finding->rule->name);
-    json_write_text(j, "severity", gufo_severity_name(finding->rule->severity));
-    json_write_offset(j, finding->offset);
-    json_write_str(j, "subject", finding->subject);
-    json_write_text(j, "message", finding->message);
-    json_write_text(j, "clause", finding->rule->clause);
-    if (finding->hint != NULL)
-        json_write_text(j, "hint", finding->hint);
-    write_fix(j, &finding->fix);
-    json_end_object(j);
+    if (!answer_begin(a))
+        return false;
+    put(a->out, file, finding);
+    return answer_end(a);
 }
 
-gufo_status findings_write(viewer_model *m, json_writer *j, gufo_error *error)
+bool findings_advise(const viewer_model *m, const gufo_finding *finding, answer *words,
+                     answer *command)
 {
-    const findings *f = m->findings;
-    gufo_status status = findings_check(m, error);
-    gufo_finding finding;
+    const advice_file file = file_of(m, finding);
 
-    if (status != GUFO_OK)
-        return status;
-    json_begin_object(j, NULL);
-    json_write_text(j, "path", m->files[0].name);
-    json_begin_array(j, "findings");
-    for (uint64_t i = 0; gufo_finding_list_at(f->list, i, &finding); i++)
-        write_finding(j, &finding);
-    json_end_array(j);
-    json_write_bool(j, "valid", f->counts[GUFO_ERROR] == 0);
-    json_write_u64(j, "errors", f->counts[GUFO_ERROR]);
-    json_write_u64(j, "warnings", f->counts[GUFO_WARNING]);
-    json_end_object(j);
-    return GUFO_OK;
+    return put_answer(words, advice_put_words, &file, finding) &&
+           put_answer(command, advice_put_command, &file, finding);
 }

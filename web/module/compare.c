@@ -1,7 +1,7 @@
 /* What differs between two models, without a look at their data: keys, and types and shapes of tensors. */
 #include "module.h"
 
-#include "edit/compare/compare.h"
+#include "gufo/compare.h"
 
 #include <string.h>
 
@@ -35,14 +35,12 @@ static void write_entry(void *context, const gufo_entry_difference *d)
 static gufo_status write_entries(json_writer *j, const gufo_model *a, const gufo_model *b,
                                  gufo_error *error)
 {
-    const gufo_model *models[] = {a, b};
-    const gufo_compare_options options = {.entry = write_entry, .context = j};
-    gufo_comparison result = {0};
-    comparing c = {.models = models, .count = 1, .options = &options, .result = &result};
+    const gufo_compare_options options = {
+        .flags = GUFO_COMPARE_METADATA, .entry = write_entry, .context = j};
     gufo_status status;
 
     json_begin_array(j, "entries");
-    status = compare_all_metadata(&c, error);
+    status = gufo_compare(a, b, &options, NULL, NULL, error);
     json_end_array(j);
     return status;
 }

@@ -119,6 +119,8 @@ void viewer_close(uint32_t place)
 
     if (m == NULL)
         return;
+    losses_free(models[0].losses); /* of both */
+    models[0].losses = NULL;
     gufo_model_free(m->model);
     findings_free(m->findings);
     for (size_t i = 0; i < m->file_count; i++)
@@ -207,18 +209,19 @@ int viewer_page(uint32_t place)
 
     if (m == NULL)
         return end(error.code, &error);
-    return end(page_write(m, j.out, &error), &error);
+    return end(page_write(m, &models[1], j.out, &error), &error);
 }
 
+/* Without an answer: the page has the findings then. */
 int viewer_check(uint32_t place)
 {
     gufo_error error;
     viewer_model *m = model_in(place, &error);
-    json_writer j = begin();
 
+    (void)begin();
     if (m == NULL)
         return end(error.code, &error);
-    return end(findings_write(m, &j, &error), &error);
+    return end(findings_check(m, &error), &error);
 }
 
 int viewer_vocabulary(uint32_t place, size_t filter_len, double first, double count)
@@ -264,9 +267,7 @@ int viewer_compare_tensor(double index, double limit)
 
     if (b == NULL)
         return end(error.code, &error);
-    return end(
-        compare_tensor_write(a->model, b->model, (uint64_t)index, (uint64_t)limit, &j, &error),
-        &error);
+    return end(losses_add(a, b->model, (uint64_t)index, (uint64_t)limit, &j, &error), &error);
 }
 
 /* The changes are in the room. */

@@ -1,7 +1,7 @@
 /* The viewer's module: what the page asks of libgufo, as functions of numbers and texts.
  *
- *     page  --names, sizes, texts-->  exports.c  -->  page.c, show.c, check.c, vocabulary.c, sample.c, compare.c, script.c
- *     page  <--HTML, JSON, a script--     |
+ *     page  --names, sizes, texts-->  exports.c  -->  page.c, show.c, check.c, vocabulary.c, sample.c, compare.c,
+ *     page  <--HTML, JSON, a script--     |          losses.c, script.c
  *     page  <--bytes of a file, please--  host_read, which JavaScript answers at once
  *
  * The page has up to two models, each of one file or of the files of a set.  The same functions are in a native
@@ -11,6 +11,7 @@
 
 #include "cli/core/values/json.h"
 #include "gufo/check.h"
+#include "gufo/compare.h"
 #include "gufo/findings.h"
 #include "gufo/format.h"
 
@@ -35,6 +36,7 @@ typedef struct viewer_model {
     size_t file_count;
     gufo_model *model;
     struct findings *findings;
+    struct losses *losses; /* of the first model; NULL: none is known */
 } viewer_model;
 
 /* A text that is written, and the writer of JSON into it. */
@@ -59,15 +61,20 @@ typedef struct findings findings;
 findings *findings_new(gufo_error *error);
 void findings_free(findings *f);
 gufo_finding_fn findings_add; /* the context is a findings */
-/* Checks what opening does not, the first time; then writes {"path","findings","valid","errors","warnings"}. */
-gufo_status findings_write(viewer_model *m, json_writer *j, gufo_error *error);
 
-/* The page of `gufo report`: what JavaScript does not draw.  With findings, if checks were made. */
-gufo_status page_write(const viewer_model *m, FILE *out, gufo_error *error);
+typedef struct losses losses;
+
+/* The page of `gufo report`: what JavaScript does not draw.  With findings, tokenizer and templates, if checks were made, and
+ * with losses against `other`, if some are known. */
+gufo_status page_write(const viewer_model *m, const viewer_model *other, FILE *out,
+                       gufo_error *error);
 bool findings_are_complete(const findings *f);
 /* Does the checks that were not done yet. */
 gufo_status findings_check(viewer_model *m, gufo_error *error);
 const gufo_finding_list *findings_list(const findings *f);
+/* What the command says beside a finding, and the command that fixes it; empty: nothing.  False without memory. */
+bool findings_advise(const viewer_model *m, const gufo_finding *finding, answer *words,
+                     answer *command);
 
 /* Tokens whose text contains `filter`, `count` of them from the one that is the `first`th. */
 gufo_status vocabulary_write(const gufo_model *model, gufo_str filter, uint64_t first,
@@ -94,9 +101,19 @@ gufo_status statistics_write(const gufo_model *model, uint64_t index, uint64_t l
 /* What differs between two models, by keys and by types and shapes of tensors; no data is read. */
 gufo_status compare_write(const gufo_model *a, const gufo_model *b, json_writer *j,
                           gufo_error *error);
-/* How far apart the numbers of tensor `index` of a and of the tensor of its name in b are. */
-gufo_status compare_tensor_write(const gufo_model *a, const gufo_model *b, uint64_t index,
-                                 uint64_t limit, json_writer *j, gufo_error *error);
+/* How far apart the numbers of a tensor are in two models, of at most `limit` bytes of each. */
+gufo_status sample_compare(const gufo_model *a, const gufo_model *b, const gufo_tensor *tensor,
+                           uint64_t limit, gufo_tensor_difference *out, bool *sampled,
+                           gufo_error *error);
+
+/* What a model loses of an original, as far as somebody asked.  Freed when one of the two is closed. */
+void losses_free(losses *l); /* NULL is allowed */
+/* Compares tensor `index` of the model with that of its name in the original, and keeps what it loses. */
+gufo_status losses_add(viewer_model *m, const gufo_model *original, uint64_t index, uint64_t limit,
+                       json_writer *j, gufo_error *error);
+/* What the page takes of it; *original names the other model, and says what was sampled. */
+const gufo_candidate_losses *losses_record(losses *l, const gufo_model *model,
+                                           const char *original_name, gufo_str *original);
 
 /* A script of `gufo edit` from changes: OP, KEY, TYPE and VALUE of each, all ended by NUL bytes.  A change that the
  * command would not take is an error. */

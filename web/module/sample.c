@@ -221,48 +221,25 @@ static gufo_status compare_samples(const sample *a, const sample *b, gufo_tensor
     return gufo_compare(a->model, b->model, &options, NULL, NULL, error);
 }
 
-static void write_difference(json_writer *j, const sample *s, const gufo_tensor_difference *d)
+gufo_status sample_compare(const gufo_model *a, const gufo_model *b, const gufo_tensor *tensor,
+                           uint64_t limit, gufo_tensor_difference *out, bool *sampled,
+                           gufo_error *error)
 {
-    double loss = 0;
-
-    json_begin_object(j, NULL);
-    json_write_str(j, "name", s->tensor.name);
-    write_extent(j, s);
-    json_write_bool(j, "same", d->kind == GUFO_DIFFERENCE_NONE);
-    if (d->has_values) {
-        json_write_u64(j, "compared", d->values.compared);
-        json_write_u64(j, "unequal", d->values.unequal);
-        json_write_f64(j, "largest", d->values.largest);
-        json_write_f64(j, "rmse", d->values.rmse);
-        json_write_f64(j, "relative", d->values.relative);
-        json_write_f64(j, "cosine", d->values.cosine);
-        if (gufo_tensor_difference_loss(d, &loss))
-            json_write_f64(j, "loss", loss);
-    }
-    json_end_object(j);
-}
-
-gufo_status compare_tensor_write(const gufo_model *a, const gufo_model *b, uint64_t index,
-                                 uint64_t limit, json_writer *j, gufo_error *error)
-{
-    gufo_tensor_difference difference;
     gufo_tensor first, second;
     sample s = {0}, t = {0};
     gufo_status status;
 
-    if (!gufo_model_tensor_at(a, index, &first))
-        return viewer_refuse(error, GUFO_E_RANGE, "no tensor has this index");
-    if (!gufo_model_tensor_find_str(b, first.name, &second))
-        return viewer_refuse(error, GUFO_E_NOT_FOUND, "the second model has no such tensor");
+    if (!gufo_model_tensor_find_str(a, tensor->name, &first) ||
+        !gufo_model_tensor_find_str(b, tensor->name, &second))
+        return viewer_refuse(error, GUFO_E_NOT_FOUND, "the other model has no such tensor");
     if (memcmp(first.dims, second.dims, sizeof first.dims) != 0)
         return viewer_refuse(error, GUFO_E_ARGUMENT, "the shapes differ");
     status = sample_take(&s, a, &first, &second, limit, error);
     if (status == GUFO_OK)
         status = sample_take(&t, b, &second, &first, limit, error);
     if (status == GUFO_OK)
-        status = compare_samples(&s, &t, &difference, error);
-    if (status == GUFO_OK)
-        write_difference(j, &s, &difference);
+        status = compare_samples(&s, &t, out, error);
+    *sampled = s.rows < s.all_rows;
     sample_free(&s);
     sample_free(&t);
     return status;

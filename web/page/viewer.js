@@ -3,6 +3,7 @@
 // the report alone is markup, which C has written and escaped, and which is parsed where no script runs.
 (() => {
   const LIMIT = 64 * 1024 * 1024; // bytes of a tensor that are read; of a larger one rows are sampled
+  const LOSS_LIMIT = 16 * 1024 * 1024; // the same where all tensors are read one after the other
   const ROWS = 200; // of a vocabulary, at a time
   const at = (id) => document.getElementById(id);
 
@@ -337,6 +338,7 @@
   function showComparison(found, other) {
     const shape = (side) => (side === undefined ? "" : `${side.type} ${side.dims.join(" × ")}`);
     const isSame = (pair) => shape(pair.a) === shape(pair.b);
+    const isSameShape = (pair) => pair.index !== undefined && pair.a.dims.join() === pair.b.dims.join();
     const pairs = [...found.tensors.filter((pair) => !isSame(pair)), ...found.tensors.filter(isSame)];
     const rows = pairs.map((pair) => {
       const cell = node("span");
@@ -348,12 +350,39 @@
       }
       return [node("code", pair.name), shape(pair.a), isSame(pair) ? "the same" : shape(pair.b), cell];
     });
+    const label = `What ${cut(shown(name), 60)} loses of ${cut(shown(other), 60)}`;
+    const button = node("button", label, { type: "button" }), progress = node("span", null, { class: "note" });
+    const line = node("p", null, { class: "line" });
+    button.onclick = () => computeLosses(found.tensors.filter((pair) => isSameShape(pair)), button, progress);
+    line.append(button, progress);
     at("compare-result").replaceChildren(
       node("p", `${found.entries.length === 0 ? "No key differs" : grouped(found.entries.length) + " keys differ"}; ` +
         `${grouped(found.tensors.filter((pair) => !isSame(pair)).length)} of ${grouped(rows.length)} tensors have another type or shape.`),
+      line,
       ...(found.entries.length === 0 ? [] : [scrolled(table("Keys that differ", ["key", name, other], found.entries.map((entry) =>
         [node("code", entry.key), sideText(entry.a), sideText(entry.b)])), "Keys that differ")]),
       scrolled(table("Tensors", ["tensor", name, other, "numbers"], rows.slice(0, 5000)), "Tensors of both models"));
+  }
+
+  // All of them, one after the other, until somebody stops it; then the report has a section of it.
+  async function computeLosses(pairs, button, progress) {
+    const mine = generation, label = button.textContent, start = button.onclick;
+    let stopped = false;
+    button.textContent = "Stop";
+    button.onclick = () => { stopped = true; };
+    for (let i = 0; i < pairs.length && !stopped && mine === generation; i++) {
+      progress.textContent = `${grouped(i)} of ${grouped(pairs.length)} tensors`;
+      await ask("compareTensor", { index: pairs[i].index, limit: LOSS_LIMIT }).catch(() => {}); // one that cannot be decoded
+    }
+    if (mine !== generation) return;
+    button.textContent = label;
+    button.onclick = start;
+    progress.textContent = stopped ? "stopped: the report has what was read by then" : "";
+    page = await askText("page", { place: 0 });
+    if (mine !== generation) return;
+    showReport(true);
+    at("losses")?.scrollIntoView();
+    say("The report says what is lost");
   }
 
   async function compareNumbers(index, cell) {

@@ -19,6 +19,36 @@ function read(number, offset, at, size) {
   } catch { return 0; }
 }
 
+// What Unicode says of characters, for chat templates; in the order of unicode_category and of unicode_wasm.c.
+const isOf = "Cn Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co".split(" ")
+  .map((name) => new RegExp(`^\\p{${name}}$`, "u"));
+
+function categories(first, at) {
+  const page = new Uint8Array(memory.buffer, at, 256);
+  for (let i = 0; i < 256; i++) {
+    const text = String.fromCodePoint(Math.min(first + i, 0x10ffff));
+    page[i] = Math.max(0, isOf.findIndex((pattern) => pattern.test(text)));
+  }
+}
+
+// Letters of two (DŽ) have a title case of their own; letters of Georgian have none.
+const titled = (c) => (c >= 0x1c4 && c <= 0x1cc ? 0x1c5 + 3 * Math.floor((c - 0x1c4) / 3)
+  : c >= 0x1f1 && c <= 0x1f3 ? 0x1f2 : c >= 0x10d0 && c <= 0x10ff ? c : 0);
+
+// Full case folding: the lower case of the upper one, but for Cherokee, which folds to capitals, and three letters.
+const FOLDED = { 0x130: "i\u0307", 0x131: "\u0131", 0x1e9e: "ss" };
+const folded = (c, text) => FOLDED[c] ?? (c >= 0x13a0 && c <= 0x13fd || c >= 0xab70 && c <= 0xabbf
+  ? text.toUpperCase() : text.toUpperCase().toLowerCase());
+
+const CASES = [(c, text) => text.toLowerCase(), (c, text) => text.toUpperCase(),
+  (c, text) => (titled(c) > 0 ? String.fromCodePoint(titled(c)) : text.toUpperCase()), folded];
+
+function change_case(c, which, at) {
+  const points = c > 0x10ffff ? [c] : [...CASES[which](c, String.fromCodePoint(c))].map((one) => one.codePointAt(0)).slice(0, 3);
+  new Uint32Array(memory.buffer, at, 3).set(points);
+  return points.length;
+}
+
 // No files, no environment, no output: what C's library asks of a system at its beginning and end.
 const none = 8; // EBADF
 const system = {
@@ -45,7 +75,7 @@ async function start(module) {
   const packed = Uint8Array.from(atob(module), (c) => c.charCodeAt(0));
   const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const code = await new Response(plain).arrayBuffer();
-  const made = await WebAssembly.instantiate(code, { host: { read }, wasi_snapshot_preview1: system });
+  const made = await WebAssembly.instantiate(code, { host: { read, categories, change_case }, wasi_snapshot_preview1: system });
   api = made.instance.exports;
   memory = api.memory;
   api._initialize();

@@ -26,6 +26,9 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "gufo-web-"));
 test.after(() => fs.rmSync(folder, { recursive: true }));
 const file = (name) => path.join(folder, name);
 execFileSync(path.join(path.dirname(GUFO), "examples/make_sample"), [file("sample.gguf")]);
+execFileSync(GUFO, ["quantize", "--quiet", file("sample.gguf"), file("small.gguf"), "Q4_0"]);
+execFileSync(GUFO, ["edit", "--quiet", file("small.gguf"),
+  "--set-string=tokenizer.chat_template={% for m in messages %}<|{{ m.role|upper }}|>{{ m.content }}\n{% endfor %}{{ ''.__class__ }}"]);
 writeLarge(file("large.gguf"));
 writeHostile(file("hostile.gguf"));
 fs.writeFileSync(file("none.gguf"), "this is not a model");
@@ -113,10 +116,29 @@ async function browserTests(t, browser, name) {
     assert.match(await text(page, "#script"), /--set-string=general\.name='it'\\''s another'/);
     await page.evaluate(() => { document.getElementById("compare-result").replaceChildren(); });
     await (await page.$("#other")).uploadFile(file("sample.gguf"));
-    await page.waitForSelector("#compare-result button");
+    await page.waitForSelector("#compare-result td button");
     assert.match(await text(page, "#compare-result"), /No key differs/);
-    await page.$eval("#compare-result button", (button) => button.click());
+    await page.$eval("#compare-result td button", (button) => button.click());
     await page.waitForFunction(() => document.getElementById("compare-result").textContent.includes("equal"));
+    assert.deepEqual(requests, []);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  await t.test("shows tokens, what is wrong with a template and the command that fixes it, and losses", async () => {
+    const { page, requests, complaints } = await visit(browser, "viewer.html");
+    await open(page, "small.gguf", "checked");
+    assert.match(await text(page, "#report"), /259 tokens/);
+    assert.match(await text(page, "#report"), /has one of Python's own names/);
+    assert.match(await text(page, "#report"), /gufo edit small\.gguf --set-file=tokenizer\.chat_template=PATH/);
+    assert.equal(await page.$$eval("#losses", (all) => all.length), 0);
+    await (await page.$("#other")).uploadFile(file("sample.gguf"));
+    await page.waitForSelector("#compare-result p button");
+    await page.$eval("#compare-result p button", (button) => button.click());
+    await page.waitForSelector("#losses");
+    assert.match(await text(page, "#report"), /against sample\.gguf/);
+    assert.match(await text(page, "#report"), /Most is lost in/);
+    await picture(page, `${name}-losses`);
     assert.deepEqual(requests, []);
     assert.deepEqual(complaints, []);
     await page.close();

@@ -22,6 +22,21 @@ class FileReaderSync {
 
 const part = (page, id) => new RegExp(`<script type="text/plain" id="${id}">([^]*?)</script>`).exec(page)[1];
 
+// Another module of the build, with what the worker of the page gives it.
+export async function startModule(page, file) {
+  const worker = await startWorker(page);
+  const imports = { host: worker.run("({ read, categories, change_case })"), wasi_snapshot_preview1: worker.run("system") };
+  const { instance } = await WebAssembly.instantiate(fs.readFileSync(file), imports);
+  worker.context.moduleMemory = instance.exports.memory;
+  worker.run("memory = moduleMemory");
+  instance.exports._initialize();
+  const textAt = (at) => {
+    const bytes = Buffer.from(instance.exports.memory.buffer);
+    return bytes.toString("utf8", at, bytes.indexOf(0, at));
+  };
+  return { api: instance.exports, textAt };
+}
+
 // The page at `path`: {call(message), run(expression)}.
 export async function startWorker(path) {
   const page = fs.readFileSync(path, "utf8");
