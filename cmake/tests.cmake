@@ -216,7 +216,7 @@ if(TARGET gufo_command AND GUFO_FULL AND GUFO_LEGACY)
     target_include_directories(gufo_without_legacy PRIVATE src)
     target_compile_definitions(gufo_without_legacy PRIVATE GUFO_HAS_IMPORT GUFO_PCRE2 ${digest_definitions}
         ${text_definitions})
-    target_link_libraries(gufo_without_legacy PRIVATE ${digest_libraries} ${text_libraries} ${import_libraries}
+    target_link_libraries(gufo_without_legacy PRIVATE ${digest_libraries} ${remote_libraries} ${text_libraries} ${import_libraries}
         gufo_report_internal gufo_internal gufo_flags gufo_library::pcre2 gufo_library::jansson gufo_library::utf8proc gufo_library::yaml)
 endif()
 # Pages in a browser; skipped where it is missing (tests/report/run).

@@ -3,6 +3,7 @@
  * libcurl and libcrypto.
  *
  * Part 1  the client    its options, connections and secrets
+ * Part 3  downloads     files that are fetched whole, resumed and verified
  *
  * The library reads no environment and no configuration: proxies, tokens, caches and certificates are
  * options.  Names and answers of servers are not trusted: schemes other than https and (where it is allowed)
@@ -13,6 +14,7 @@
 #define GUFO_REMOTE_H
 
 #include "format.h"
+#include "run.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +73,60 @@ typedef struct gufo_remote_options {
     const gufo_allocator *allocator; /* used from several threads; NULL: malloc */
     uint64_t reserved[8];            /* must be zero */
 } gufo_remote_options;
+
+/* ==== Part 3: downloads ======================================================================= */
+
+typedef enum gufo_fetch_flags {
+    GUFO_FETCH_REPLACE = 1, /* files that exist, and what other downloads have left of them */
+    GUFO_FETCH_SINGLE = 2,  /* only the file that is named, even if it begins a set of shards */
+} gufo_fetch_flags;
+
+/* A file that was fetched. */
+typedef struct gufo_fetched {
+    const char *path;    /* its name */
+    const char *part;    /* where it is until it has that; NULL then */
+    const char *address; /* where it came from, without secrets */
+    const char *
+        sha256; /* of its bytes, which were compared with what was wanted; NULL: nothing was known */
+    uint64_t size;
+    uint64_t kept; /* bytes that an interrupted download had left */
+    bool is_new;   /* it had left bytes of another version of the file, which were thrown away */
+    uint64_t reserved[8];
+} gufo_fetched;
+
+typedef struct gufo_fetch_options {
+    uint32_t flags;    /* of gufo_fetch_flags */
+    uint32_t requests; /* at a time, for one file; 0: 4 */
+    const char
+        *sha256; /* 64 hexadecimal digits, that one file has to have; NULL: what its service says */
+    /* Called once when all files are there and right, but do not have their names yet; its failure is that of
+     * the download, of which nothing is left then if it is GUFO_E_CHANGED.  NULL: nothing is checked. */
+    gufo_status (*check)(void *context, const gufo_fetched *files, size_t count, gufo_error *error);
+    void (*fetched)(void *context,
+                    const gufo_fetched *file); /* called for each in the end; may be NULL */
+    void *context;                             /* for both */
+    uint64_t reserved[8];                      /* must be zero */
+} gufo_fetch_options;
+
+/* Downloads what `address` names to `out`: a path, or a folder for a file of the name that the address has;
+ * NULL: the working folder.  Answers of servers never name a file.  With the first of a set of shards all of
+ * them are fetched, and get their names together.  Bytes go to OUT.part, beside which OUT.part.fetch records
+ * which of them have come; both stay when the call fails and what is there can be continued, and calling it
+ * again continues it, if the server has the same file still: its ETag says so, or its SHA-256 if that is
+ * known.  Else all begins anew.  Where the service says the SHA-256 of a file it is compared.
+ * The header of a file that is called NAME.gguf is checked before the rest of it is fetched.
+ * Progress counts the bytes of all files, and has a total of 0 where that is not known; `options` and `run` may be NULL.
+ *   GUFO_E_EXISTS    `out` exists, or another download has left its .part file, and GUFO_FETCH_REPLACE is not given
+ *   GUFO_E_CHANGED   the file changed at the server meanwhile, or is not the one that is wanted: if its SHA-256 is
+ *                    another one, *mismatch (may be NULL) is set, and nothing is left of it
+ *   GUFO_E_STOPPED   progress asked for it; the next call goes on from there
+ *   GUFO_E_IO        the server, the network or the disk
+ *   GUFO_E_NOT_GGUF, GUFO_E_VERSION, GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_LIMIT
+ *                    NAME.gguf is not a good GGUF file
+ *   GUFO_E_ARGUMENT, GUFO_E_NOT_FOUND, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_remote_fetch(gufo_remote *remote, const char *address, const char *out,
+                                       const gufo_fetch_options *options, const gufo_run *run,
+                                       bool *mismatch, gufo_error *error);
 
 #ifdef __cplusplus
 }

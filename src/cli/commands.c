@@ -5,6 +5,7 @@ const command commands[] = {
     {"show", "Show what a model file is and what it holds", .line = &command_show, .common = true,
      .group = "Inspect models"},
     {"ls", "List the models in folders and in caches", .line = &command_ls, .common = true},
+    {"fetch", "Download a model", .line = &command_fetch},
     {"get", "Print one metadata value", .line = &command_get},
     {"stats", "Show statistics of the tensors' numbers", .line = &command_stats},
     {"estimate", "Show the memory that a model needs to run", .line = &command_estimate,

@@ -17,6 +17,6 @@ extern const command_line command_show, command_ls, command_get, command_validat
     command_name, command_explain, command_list, command_help, command_completion, command_migrate,
     command_convert, command_export, command_lora, command_tokenize, command_detokenize,
     command_vocab, command_template, command_estimate, command_commit, command_parts,
-    command_progress, command_report, command_ollama;
+    command_progress, command_report, command_ollama, command_fetch;
 
 #endif

@@ -5,6 +5,11 @@
 # shellcheck disable=SC2154,SC2016,SC2002
 
 load common
+load ../remote/server
+
+teardown() {
+    stop_server
+}
 
 @test "robustness: a full standard output is status 3" {
     make_model m.gguf
@@ -297,6 +302,7 @@ detokenize --pieces sample.gguf 1 2 3
 vocab sample.gguf
 vocab diff sample.gguf base.gguf
 template --lint chat.jinja
+fetch SERVER/ok/sample.gguf fetched.gguf --force
 ollama import sample.gguf --name sample:f16 --store store --force
 explain Q4_K_M general.file_type llama.context_length token_embd.weight G309
 list types
@@ -328,7 +334,8 @@ EOF
     for command in $(gufo completion words '' | sed -n 's/\t.*//p'); do
         reports | grep -q "^$command" || { echo "$command has no report here"; return 1; }
     done
-    reports >table
+    start_server .
+    reports | sed "s,SERVER,$SERVER," >table
     on_terminal bash -c 'while read -r command; do
         "$0" --color=always $command </dev/null
         printf "\n= %s %s\n" $? "$command"

@@ -289,8 +289,9 @@ def take_file(reply, path):
 
 
 def file_reply(path):
-    full = os.path.join(options.folder, urllib.parse.unquote(path))
-    if ".." in full.split("/") or not os.path.isfile(full):
+    path = urllib.parse.unquote(path)
+    full = os.path.join(options.folder, path)
+    if ".." in path.split("/") or not os.path.isfile(full):
         return Reply(404, b"not found\n")
     reply = Reply()
     take_file(reply, full)
@@ -549,7 +550,7 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in reply.headers.items():
             self.send_header(name, value)
         if not reply.file:
-            reply.count = len(reply.text)
+            reply.count, reply.extra, reply.chunked = len(reply.text), b"", False
         elif reply.status == 206:
             self.send_header("Content-Range", "bytes %d-%d/%s" % (reply.first, reply.first + reply.count - 1,
                                                                 reply.total))
@@ -572,6 +573,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.send_pieces(file, reply)
         if reply.extra:
             self.put(reply.extra, reply)
+        elif self.sent < reply.count:
+            self.end(reply)
 
     def send_pieces(self, file, reply):
         file.seek(reply.first + reply.skew)

@@ -10,4 +10,5 @@ static int missing(void *options)
                      "without -DGUFO_MINIMAL=ON");
 }
 
+const command_line command_fetch = {.unread = true, .run = missing};
 const command_line command_ollama = {.unread = true, .run = missing};

@@ -412,7 +412,7 @@ gufo_status journal_look(const char *path, size_t result_size, const journal_ide
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error)
+gufo_status journal_note(journal *j, const journal_mark *marks, size_t count, gufo_error *error)
 {
     uint8_t bytes[MARKS_AT_ONCE * MOST_MARK];
     gufo_status status = GUFO_OK;
@@ -427,5 +427,12 @@ gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, 
         marks += step;
         count -= step;
     }
+    return status;
+}
+
+gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error)
+{
+    gufo_status status = journal_note(j, marks, count, error);
+
     return status == GUFO_OK ? sync_journal(j, error) : status;
 }

@@ -208,6 +208,8 @@ gufo_status journal_look(const char *path, size_t result_size, const journal_ide
 gufo_status journal_remove(const char *path, gufo_error *error);
 /* Appends marks and waits until they are on disk. */
 gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error);
+/* The same without waiting: a program that is killed leaves them behind, a loss of power may not. */
+gufo_status journal_note(journal *j, const journal_mark *marks, size_t count, gufo_error *error);
 /* Closes it, and removes it unless `keep`; nothing to do for one that is not open. */
 void journal_close(journal *j, bool keep);
 
