@@ -58,9 +58,15 @@ GUFO_API size_t gufo_utf8_encode(uint32_t code_point, char out[4]);
 /* Whether a terminal would act on this code point instead of showing it: C0, DEL, C1, bidirectional
  * controls, line and paragraph separators. */
 GUFO_API bool gufo_utf8_is_control(uint32_t code_point);
+/* Whether people would not see the character at the start of `text` (not empty): a control, a byte that is not UTF-8,
+ * or one that takes no place, such as a byte order mark, a zero-width space, a soft hyphen or a tag, by which two
+ * names look the same.  What scripts and emoji need is not hidden: a joiner (U+200C, U+200D) before a character that
+ * is not ASCII, and a variation selector that no other one follows.  This is for what people read; texts that programs
+ * read, such as JSON and lists of hashes, escape controls alone. */
+GUFO_API bool gufo_utf8_is_hidden(gufo_str text);
 enum { GUFO_SHOWN_SIZE = 16 };
 /* Writes what people are shown of the character at the start of `text` (not empty) into `out`, without a
- * terminator: \n, \r, \t or \u{1b} for one that a terminal would act on, \xff for a byte that is not
+ * terminator: \n, \r, \t, \u{1b} or \u{feff} for one that is hidden, \xff for a byte that is not
  * UTF-8, else the character.  Returns the length; *taken is that in `text`. */
 GUFO_API size_t gufo_utf8_show(gufo_str text, char out[GUFO_SHOWN_SIZE], size_t *taken);
 

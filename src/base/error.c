@@ -166,7 +166,7 @@ static size_t escape_one(char out[16], gufo_str text, bool quoted)
     }
     if (quoted && (c == '"' || c == '\\')) {
         (void)snprintf(out, 16, "\\%c", (char)c);
-    } else if (gufo_utf8_is_control(c)) {
+    } else if (gufo_utf8_is_hidden(text)) {
         (void)snprintf(out, 16, "\\u{%x}", (unsigned)c);
     } else { /* most are: printing each of them takes longer than the rest of a check */
         memcpy(out, text.data, len);

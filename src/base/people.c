@@ -113,7 +113,7 @@ size_t gufo_utf8_show(gufo_str text, char out[GUFO_SHOWN_SIZE], size_t *taken)
     *taken = len > 0 ? len : 1;
     if (len == 0)
         return put_escape(out, "\\x", (unsigned char)text.data[0], 2, "");
-    if (gufo_utf8_is_control(code_point))
+    if (gufo_utf8_is_hidden(text))
         return put_control(out, code_point);
     memcpy(out, text.data, len);
     return len;

@@ -90,17 +90,53 @@ size_t gufo_utf8_valid_prefix(gufo_str text)
     return done;
 }
 
-static const struct code_range {
+typedef struct code_range {
     uint32_t first, last;
-} control_ranges[] = {
+} code_range;
+
+static const code_range control_ranges[] = {
     {0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c},
     {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
 };
 
-bool gufo_utf8_is_control(uint32_t code_point)
+/* Characters that take no place, but for controls, joiners and variation selectors. */
+static const code_range invisible_ranges[] = {
+    {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x115f, 0x1160},   {0x17b4, 0x17b5},
+    {0x200b, 0x200b},   {0x2060, 0x2065},   {0x206a, 0x206f},   {0x3164, 0x3164},
+    {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff9, 0xfffb},   {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe00ff}, {0xe01f0, 0xe0fff},
+};
+static const code_range selector_ranges[] = {{0xfe00, 0xfe0f}, {0xe0100, 0xe01ef}};
+
+static bool is_among(const code_range *ranges, size_t count, uint32_t code_point)
 {
-    for (size_t i = 0; i < sizeof control_ranges / sizeof *control_ranges; i++)
-        if (code_point >= control_ranges[i].first && code_point <= control_ranges[i].last)
+    for (size_t i = 0; i < count; i++)
+        if (code_point >= ranges[i].first && code_point <= ranges[i].last)
             return true;
     return false;
+}
+
+#define AMONG(ranges, code_point) is_among(ranges, sizeof(ranges) / sizeof *(ranges), code_point)
+
+bool gufo_utf8_is_control(uint32_t code_point)
+{
+    return AMONG(control_ranges, code_point);
+}
+
+bool gufo_utf8_is_hidden(gufo_str text)
+{
+    uint32_t code_point, next = 0;
+    size_t len = gufo_utf8_decode(text, &code_point);
+
+    if (len == 0)
+        return true;
+    if (code_point < 0xad)
+        return gufo_utf8_is_control(code_point);
+    if (AMONG(invisible_ranges, code_point) || gufo_utf8_is_control(code_point))
+        return true;
+    if (text.len > len)
+        (void)gufo_utf8_decode((gufo_str){text.data + len, text.len - len}, &next);
+    if (code_point == 0x200c || code_point == 0x200d)
+        return next < 0x80;
+    return AMONG(selector_ranges, code_point) && AMONG(selector_ranges, next);
 }

@@ -87,6 +87,19 @@ static void test_show(void **state)
         {{"\xc3\xa4", 2}, "\xc3\xa4", 2},
         {{"\xe2\x80", 2}, "\\xe2", 1},
         {{"\xf0\x9f\x99\x82", 4}, "\xf0\x9f\x99\x82", 4},
+        {{"\xef\xbb\xbf", 3}, "\\u{feff}", 3},
+        {{"\xe2\x80\x8b", 3}, "\\u{200b}", 3},
+        {{"\xc2\xad", 2}, "\\u{ad}", 2},
+        {{"\xf3\xa0\x81\xa1", 4}, "\\u{e0061}", 4}, /* a tag */
+        /* Joiners: in Persian, in an emoji, in an English name, at the end. */
+        {{"\xe2\x80\x8c\xd9\x85", 5}, "\xe2\x80\x8c", 3},
+        {{"\xe2\x80\x8d\xf0\x9f\x91\xa9", 7}, "\xe2\x80\x8d", 3},
+        {{"\xe2\x80\x8cq", 4}, "\\u{200c}", 3},
+        {{"\xe2\x80\x8d", 3}, "\\u{200d}", 3},
+        {{"\xe2\x80\x8d\xff", 4}, "\\u{200d}", 3},
+        /* One variation selector, and two. */
+        {{"\xef\xb8\x8f", 3}, "\xef\xb8\x8f", 3},
+        {{"\xef\xb8\x8f\xef\xb8\x8e", 6}, "\\u{fe0f}", 3},
     };
     char out[GUFO_SHOWN_SIZE];
 

@@ -375,15 +375,38 @@ static void test_json_forms(void **state)
     gufo_text_free(&bytes);
 }
 
+static void test_plain_keys(void **state)
+{
+    static const struct {
+        gufo_str key;
+        bool plain;
+        size_t at;
+    } rows[] = {
+        {{"general.name", 12}, true, 0}, {{"", 0}, true, 0},     {{"a]b", 3}, true, 0},
+        {{"a=b", 3}, false, 1},          {{"[a", 2}, false, 0},  {{"a*", 2}, false, 1},
+        {{"a?", 2}, false, 1},           {{"a\\", 2}, false, 1}, {{"ab\0", 3}, false, 2},
+        {{"a b'\"$", 6}, true, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        size_t at = 0;
+
+        check_u64(gufo_key_is_plain(rows[i].key, &at), rows[i].plain, "row %zu", i);
+        check_u64(at, rows[i].at, "row %zu", i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_guess),       cmocka_unit_test(test_json),
-        cmocka_unit_test(test_json_faults), cmocka_unit_test(test_json_texts),
-        cmocka_unit_test(test_types),       cmocka_unit_test(test_type_names),
-        cmocka_unit_test(test_elements),    cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_json_back),   cmocka_unit_test(test_json_forms)};
+        cmocka_unit_test(test_text),       cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_plain_keys), cmocka_unit_test(test_guess),
+        cmocka_unit_test(test_json),       cmocka_unit_test(test_json_faults),
+        cmocka_unit_test(test_json_texts), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_type_names), cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_tokens),     cmocka_unit_test(test_json_back),
+        cmocka_unit_test(test_json_forms)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,15 +38,13 @@ static bool take_change(gufo_str *rest, change *c)
 
 /* ---- what the command takes ------------------------------------------------------------------ */
 
-/* "=" ends a key, a bracket begins the number of an element, --remove takes a pattern. */
 static gufo_status check_key(gufo_str key, gufo_error *error)
 {
-    static const char special[] = "=*?[]\\";
+    size_t at;
 
-    for (size_t i = 0; i < key.len; i++)
-        if (strchr(special, key.data[i]) != NULL)
-            return viewer_refuse(error, GUFO_E_ARGUMENT,
-                                 "the command line cannot name a key with '%c' in it", key.data[i]);
+    if (!gufo_key_is_plain(key, &at))
+        return viewer_refuse(error, GUFO_E_ARGUMENT,
+                             "the command line cannot name a key with '%c' in it", key.data[at]);
     return key.len > 0 ? GUFO_OK : viewer_refuse(error, GUFO_E_ARGUMENT, "the key is missing");
 }
 

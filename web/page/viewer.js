@@ -38,7 +38,10 @@
   // ---- nodes ------------------------------------------------------------------------------------
 
   // Characters that would turn a text around, or are not seen, are shown as the command shows them.
-  const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+  const CONTROLS = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u200b\\u200e\\u200f" +
+    "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}" +
+    "\\u{e0000}-\\u{e00ff}\\u{e01f0}-\\u{e0fff}]|[\\u200c\\u200d](?![^\\u0000-\\u007f])|" +
+    "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}](?=[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}])", "gu");
   const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
   const shown = (value) => {
     if (value === null || value === undefined) return "";

@@ -223,6 +223,7 @@ test("a script makes the changes, whatever the texts are", () => temporary((fold
       viewer.run(`api.viewer_add_file(0, sources.length - 1, ${len}, ${viewer.context.file.size})`);
       assert.equal(viewer.run(`api.viewer_open(0, ${LENIENT})`), 0, text());
       const fields = hostile.flatMap((value, i) => ["set", `a.k${i}`, "string", value]);
+      fields.push("set", "a.]k", "string", "x");
       fields.push("set", "a.number", "uint64", "18446744073709551615", "set", "a.list", "string[]", '["it\'s", "$x"]');
       const changes = Buffer.from(fields.map((field) => field + "\0").join(""));
       lend(changes);
@@ -232,6 +233,7 @@ test("a script makes the changes, whatever the texts are", () => temporary((fold
       execFileSync("bash", ["edit.sh"], { cwd: folder, env: { ...process.env, PATH: `${path.dirname(GUFO)}:${process.env.PATH}` } });
       const shown = JSON.parse(execFileSync(GUFO, ["show", "--json", "--metadata=a.*", file], { encoding: "utf8" }));
       hostile.forEach((value, i) => assert.equal(shown.metadata[`a.k${i}`].value, value));
+      assert.equal(shown.metadata["a.]k"].value, "x");
       assert.equal(shown.metadata["a.number"].value, "18446744073709551615");
       assert.deepEqual(shown.metadata["a.list"].value, ["it's", "$x"]);
     }
@@ -241,7 +243,7 @@ test("a script makes the changes, whatever the texts are", () => temporary((fold
 test("a change that the command does not take is refused", () => {
   open(LENIENT, [seeds.find((file) => file.endsWith("/one-of-each.gguf"))]);
   for (const fields of [["set", "a=b", "string", "x"], ["set", "a", "uint8", "300"], ["set", "a", "no", "1"],
-    ["set", "a", "uint8[]", "[1,"], ["remove", "a*", "", ""], ["set", "", "string", ""], ["rename", "a", "", "b=c"], ["no", "a", "", ""]]) {
+    ["set", "a", "uint8[]", "[1,"], ["remove", "a*", "", ""], ["set", "a[0]", "string", "x"], ["set", "", "string", ""], ["rename", "a", "", "b=c"], ["no", "a", "", ""]]) {
     const changes = Buffer.from(fields.map((field) => field + "\0").join(""));
     lend(changes);
     assert.notEqual(viewer.run(`api.viewer_script(0, ${changes.length})`), 0, fields.join(" "));

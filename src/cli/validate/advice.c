@@ -4,6 +4,7 @@
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/str.h"
 #include "cli/core/values/value.h"
+#include "gufo/value.h"
 
 #include <string.h>
 
@@ -43,14 +44,11 @@ static void put_option(FILE *out, const gufo_fix *fix)
         shell_put(out, fix->value.as.str);
 }
 
-/* Whether gufo edit takes the key: "=" ends it, and --remove takes a pattern. */
+/* Whether gufo edit takes the key. */
 static bool is_editable(const advice_file *file, const gufo_fix *fix)
 {
-    static const char special[] = "=*?[\\";
-
-    for (size_t i = 0; i < fix->key.len; i++)
-        if (fix->key.data[i] == '\0' || strchr(special, fix->key.data[i]) != NULL)
-            return false;
+    if (!gufo_key_is_plain(fix->key, NULL))
+        return false;
     /* One shard of a set keeps the alignment of the others. */
     return !file->is_shard || !gufo_str_equal(fix->key, gufo_str_of("general.alignment"));
 }

@@ -76,6 +76,12 @@ static void drop_zeros(char *text)
     *end = '\0';
 }
 
+/* A power of ten below 1e-308 is 0, or has lost digits. */
+static double mantissa_of(double value, int exponent)
+{
+    return exponent < -300 ? value * 1e300 / pow(10, exponent + 300) : value / pow(10, exponent);
+}
+
 number_text as_measured(double value)
 {
     int exponent = value != 0 && isfinite(value) ? (int)floor(log10(fabs(value))) : 0;
@@ -87,7 +93,12 @@ number_text as_measured(double value)
         drop_zeros(n.text);
         return n;
     }
-    n = as_fixed(value / pow(10, exponent), 2);
+    value = mantissa_of(value, exponent);
+    if (fabs(value) >= 9.995) { /* is written as 10 */
+        value /= 10;
+        exponent++;
+    }
+    n = as_fixed(value, 2);
     drop_zeros(n.text);
     len = strlen(n.text);
     (void)snprintf(n.text + len, sizeof n.text - len, "e%d", exponent);

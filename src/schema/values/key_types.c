@@ -10,6 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- keys in texts -------------------------------------------------------------------- */
+
+bool gufo_key_is_plain(gufo_str key, size_t *at)
+{
+    static const char special[] = "=*?[\\"; /* and the NUL at its end */
+
+    for (size_t i = 0; i < key.len; i++) {
+        if (memchr(special, key.data[i], sizeof special) == NULL)
+            continue;
+        if (at != NULL)
+            *at = i;
+        return false;
+    }
+    return true;
+}
+
 /* ---- the registry --------------------------------------------------------------------- */
 
 gufo_str gufo_document_architecture(const gufo_document *document)

@@ -16,6 +16,17 @@ bool text_is_clean(gufo_str text)
     return true;
 }
 
+/* Whether people see all of a text that they are to copy. */
+static bool is_seen(gufo_str text)
+{
+    uint32_t ignored;
+
+    for (; text.len > 0; text = rest_of(text, gufo_utf8_decode(text, &ignored)))
+        if (gufo_utf8_is_hidden(text))
+            return false;
+    return true;
+}
+
 /* Escapes bytes that must not reach a terminal: $'\x1b'. */
 static void put_escaped(FILE *out, gufo_str text)
 {
@@ -37,7 +48,7 @@ void shell_put(FILE *out, gufo_str text)
         fwrite(text.data, 1, text.len, out);
         return;
     }
-    if (!text_is_clean(text)) {
+    if (!is_seen(text)) {
         put_escaped(out, text);
         return;
     }

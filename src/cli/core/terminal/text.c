@@ -76,7 +76,7 @@ static void next_piece(gufo_str rest, text_style style, piece *p)
 
     if (style == TEXT_QUOTED && (first == '"' || first == '\\')) {
         piece_letter(p, (char)first);
-    } else if (len == 0 || (gufo_utf8_is_control(code_point) && !goes_through(code_point, style))) {
+    } else if (len == 0 || (gufo_utf8_is_hidden(rest) && !goes_through(code_point, style))) {
         p->len = p->columns = gufo_utf8_show(rest, p->text, &p->taken);
     } else {
         piece_copy(p, rest.data, len, len == 1 ? 1 : code_point_columns(code_point));

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /* How text is written.  In every style valid UTF-8 goes through as it is, and
- *     control characters (C0, DEL, C1), bidirectional controls and line separators
- *         become \n, \r, \t or \u{1b};
+ *     control characters (C0, DEL, C1), bidirectional controls, line separators and what is not seen
+ *         (gufo_utf8_is_hidden) become \n, \r, \t or \u{1b};
  *     bytes that are not UTF-8 become \xff. */
 typedef enum text_style {
     TEXT_PLAIN,  /* just that: keys, names, paths */

@@ -129,6 +129,11 @@ GUFO_API gufo_key_types gufo_key_types_of_shape(const gufo_key_types *types, boo
 GUFO_API const char *gufo_key_types_name(const gufo_key_types *types,
                                          char out[GUFO_KEY_TYPES_SIZE]);
 
+/* Whether a key, or the name of a tensor, means itself where texts such as KEY=VALUE, KEY[INDEX]=VALUE and patterns of
+ * the shell are read, as the options of gufo edit are: it has none of = * ? [ \ and no NUL.  A "]" alone is a
+ * letter like any other.  *at, which may be NULL, is the first byte that has another meaning.  Any thread. */
+GUFO_API bool gufo_key_is_plain(gufo_str key, size_t *at);
+
 /* Sets a key to the value that a text is, of the first of these types that it fits; an array is JSON.
  * GUFO_E_TYPE if it fits none of them; GUFO_E_MALFORMED for an array that is wrong, and failures of
  * gufo_document_set. */
