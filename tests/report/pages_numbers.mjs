@@ -82,6 +82,32 @@ test("the number of the heat map is chosen without a script, by mouse and keyboa
   await page.close();
 });
 
+test("a cell of a heat map shows the row of its tensor, and a row its cells", async () => {
+  const page = await open(browser, at("losses.html"));
+  const over = (figure) => page.$$eval(`#${figure} svg .over`, (cells) => cells.map((cell) => cell.textContent));
+  for (const [figure, picture, value] of [["losses-map", "#losses-map svg.p", /^blk\.1\.attn_k\.weight\n.*: Q8_0 [\d.e-]+\n/],
+    ["m1-numbers", "#m1-numbers .p0 svg.p", /^blk\.1\.attn_k\.weight\nMean: [^]*\nDeviation: [\d.e-]+\n/]]) {
+    const place = await page.$eval(picture, (svg) => {
+      const names = [...svg.closest(".rows").querySelectorAll(".labels span")].map((span) => span.textContent);
+      svg.scrollIntoView({block: "center"});
+      const box = svg.getBoundingClientRect(), cells = svg.querySelector(".cells");
+      const height = Number(cells.dataset.row), columns = cells.viewBox.baseVal.width;
+      return {x: box.left + (box.width * 1.5) / columns, y: box.top + (names.indexOf("attn_k") + 0.5) * height};
+    });
+    await page.mouse.move(place.x, place.y);
+    const titles = await over(figure);
+    assert.equal(titles.length, 1, figure);
+    assert.match(titles[0], value);
+    await page.mouse.click(place.x, place.y);
+    assert.equal(await page.$eval(`#${figure} tr.lit th`, (head) => head.textContent), "blk.1.attn_k.weight");
+    await page.mouse.move(0, 0);
+    assert.deepEqual(await over(figure), [], "the frame goes with the pointer");
+    await page.hover(`#${figure} tr.lit`);
+    assert.equal((await over(figure)).length > 0, true, "a row frames its cells");
+  }
+  await page.close();
+});
+
 test("pictures for people", {skip: GUFO_SCREENSHOTS ? false : "GUFO_SCREENSHOTS is not set"}, async () => {
   for (const name of pages)
     for (const [look, options] of Object.entries({wide: {}, dark: {dark: true}, phone: {width: 390}})) {

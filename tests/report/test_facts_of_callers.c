@@ -156,8 +156,10 @@ static void test_weights(void **state)
     check_has(page, "1 value is outside of the picture, beyond six deviations");
     check_has(page, "1 tensor reaches 32 times its root mean square or more; the most is 45.");
     check_has(page, ">45×</text>");
-    check_has(page, "blk.0.attn_q.weight 0.1</title>");
-    check_has(page, "<td class=\"n\">25</td>"); /* of the energy, in percent */
+    /* All cells but one are of one colour: one path; a title of each is not there. */
+    check_has(page, "data-first=\"0\" data-row=\"17\"><path class=\"m0\" d=\"M0.02 0h.96v16h-.96z");
+    check_lacks(page, "blk.0.attn_q.weight 0.1</title>");
+    check_has(page, "<td>25</td>"); /* of the energy, in percent */
     free(page);
     stats[2].finite = 2000;
     page = write_page(&content, "not finite");

@@ -86,6 +86,13 @@ const isOf = (title, row) => {
 const marksOf = (figure) => all(figure, "svg.p title").map((title) => title.parentNode)
   .filter((mark) => mark.tagName !== "svg");
 
+const showRow = (rows, row) => {
+  rows.forEach((other) => other.classList.remove("lit"));
+  row.classList.add("lit");
+  row.closest("details").open = true;
+  row.scrollIntoView({block: "nearest"});
+};
+
 const link = (figure) => {
   const rows = all(figure, "details tbody tr");
   const light = (row, on) => marksOf(figure).forEach((mark) => {
@@ -99,15 +106,85 @@ const link = (figure) => {
     const mark = event.target.closest("rect, circle");
     const title = mark && mark.querySelector("title");
     const row = title && rows.find((candidate) => isOf(title.textContent, candidate));
-    if (!row) return;
-    rows.forEach((other) => other.classList.remove("lit"));
-    row.classList.add("lit");
-    row.closest("details").open = true;
-    row.scrollIntoView({block: "nearest"});
+    if (row) showRow(rows, row);
   }));
 };
 
 all(document, "figure").forEach(link);
+
+// ---- grids: cells without titles, whose rows the figure's table has ------------------------------------------
+
+const cellKey = (name) => {
+  const parts = /\.(\d+)\.(.+)$/.exec(name.replace(/\.weight$/, ""));
+  return parts && `${Number(parts[1])}.${parts[2]}`;
+};
+
+const gridOf = (drawing) => ({
+  drawing, picture: drawing.parentNode, first: Number(drawing.dataset.first), height: Number(drawing.dataset.row),
+  columns: drawing.viewBox.baseVal.width,
+  roles: all(drawing.closest(".rows"), ".labels span").map((span) => span.textContent.replace(/^.* × /, "")),
+});
+
+const frameCell = (grid, layer, role, title) => {
+  const cell = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  const place = {x: `${(100 * (layer - grid.first)) / grid.columns}%`, y: role * grid.height,
+    width: `${100 / grid.columns}%`, height: grid.height - 1, class: "lit over"};
+  Object.entries(place).forEach(([name, value]) => cell.setAttribute(name, value));
+  if (title) cell.append(document.createElementNS(cell.namespaceURI, "title"));
+  if (title) cell.firstChild.textContent = title;
+  grid.picture.append(cell);
+  return cell;
+};
+
+const linkGrid = (grid, rows, heads) => {
+  let shown = null, key = null;
+  const clear = () => { if (shown) shown.remove(); shown = key = null; };
+  const at = (event) => {
+    const box = grid.picture.getBoundingClientRect();
+    const layer = grid.first + Math.floor(((event.clientX - box.left) / box.width) * grid.columns);
+    const role = Math.floor((event.clientY - box.top) / grid.height);
+    const row = rows.get(`${layer}.${grid.roles[role]}`);
+    return row && {row, layer, role, key: `${layer}.${role}`};
+  };
+  grid.picture.addEventListener("pointermove", (event) => {
+    const cell = at(event);
+    if (cell && cell.key === key) return;
+    clear();
+    if (!cell) return;
+    const values = Array.from(cell.row.cells, (value, i) => (i > 0 ? `${heads[i]}: ` : "") + value.textContent);
+    shown = frameCell(grid, cell.layer, cell.role, values.join("\n"));
+    key = cell.key;
+  });
+  grid.picture.addEventListener("pointerleave", clear);
+  grid.picture.addEventListener("click", (event) => {
+    const cell = at(event);
+    if (cell) showRow(Array.from(rows.values()), cell.row);
+  });
+};
+
+const lightCells = (grids, row) => {
+  const key = cellKey(row.cells[0].textContent.trim());
+  return grids.flatMap((grid) => grid.roles.flatMap((name, role) => {
+    const layer = Number.parseInt(key, 10);
+    const isHere = key === `${layer}.${name}` && layer >= grid.first && layer < grid.first + grid.columns;
+    return isHere ? [frameCell(grid, layer, role)] : [];
+  }));
+};
+
+all(document, "figure").forEach((figure) => {
+  const grids = all(figure, "svg.cells").map(gridOf);
+  const tables = all(figure, "details table");
+  if (grids.length === 0 || tables.length === 0) return;
+  const table = tables[tables.length - 1]; // the one of all tensors
+  const rows = new Map(all(table, "tbody tr").map((row) => [cellKey(row.cells[0].textContent.trim()), row]));
+  const heads = all(table, "thead th").map((head) => head.textContent.trim());
+  grids.forEach((grid) => linkGrid(grid, rows, heads));
+  rows.forEach((row) => {
+    let lit = [];
+    row.addEventListener("pointerenter", () => { lit = lightCells(grids, row); });
+    row.addEventListener("pointerleave", () => lit.forEach((cell) => cell.remove()));
+  });
+});
 
 // ---- printing: all tables are open ---------------------------------------------------------------------------
 

@@ -3,13 +3,24 @@
 
 #include "report/page/numbers.h"
 
-void html_table(page *p, const char *label, const html_column *columns)
+static void begin(page *p, const char *label, const char *attribute, const html_column *columns)
 {
-    html(p, "<div class=\"tw\" role=\"group\" tabindex=\"0\" aria-label=\"%s\"><table><thead><tr>",
-         label);
+    html(p,
+         "<div class=\"tw\" role=\"group\" tabindex=\"0\" aria-label=\"%s\"><table%s><thead><tr>",
+         label, attribute);
     for (const html_column *c = columns; c->head != NULL; c++)
         html(p, "<th scope=\"col\"%s>%s</th>", c->is_number ? " class=\"n\"" : "", c->head);
     html(p, "</tr></thead><tbody>\n");
+}
+
+void html_table(page *p, const char *label, const html_column *columns)
+{
+    begin(p, label, "", columns);
+}
+
+void html_table_numbers(page *p, const char *label, const html_column *columns)
+{
+    begin(p, label, " class=\"ns\"", columns);
 }
 
 void html_row(page *p)
@@ -47,6 +58,11 @@ void html_cell_quantity(page *p, const char *text, double value)
 
     (void)gufo_number_f64(key, value);
     html(p, "<td class=\"n\" data-v=\"%s\">%s</td>", key, text);
+}
+
+void html_cell_measured(page *p, const char *text, double value)
+{
+    html(p, "<td class=\"n\" data-v=\"%s\">%s</td>", as_measured(value).text, text);
 }
 
 void html_cell(page *p, const char *classes)

@@ -53,10 +53,11 @@ static bool has_ring(const heat_map *m, uint32_t item)
     return false;
 }
 
+static const char *const classes[HEAT_STEPS] = {"m0", "m1", "m2", "m3", "m4",
+                                                "m5", "m6", "m7", "m8", "m9"};
+
 static cell_look look_of(const void *context, uint32_t item, const gufo_tensor *tensor)
 {
-    static const char *const classes[HEAT_STEPS] = {"m0", "m1", "m2", "m3", "m4",
-                                                    "m5", "m6", "m7", "m8", "m9"};
     const heat_map *m = context;
     double value = m->value(m->context, item);
 
@@ -67,11 +68,10 @@ static cell_look look_of(const void *context, uint32_t item, const gufo_tensor *
 
 static void name_cell(page *p, const void *context, uint32_t item, const gufo_tensor *tensor)
 {
-    const heat_map *m = context;
-    double value = m->value(m->context, item);
-
+    (void)context;
+    (void)item;
     html_text(p, tensor->name, HTML_NAME);
-    html(p, isfinite(value) ? " %s" : " not known", as_measured(value).text);
+    html(p, " not known");
 }
 
 static void describe(page *p, const void *context)
@@ -89,6 +89,8 @@ void picture_heat(page *p, const heat_map *m, const model_facts *facts, const la
                                      .cell_height = m->is_small ? SMALL_CELL : CELL,
                                      .context = m,
                                      .describe = describe,
+                                     .plain = classes,
+                                     .plain_count = HEAT_STEPS,
                                      .look = look_of,
                                      .name = name_cell});
 }

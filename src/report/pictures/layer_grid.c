@@ -7,13 +7,15 @@
 #include "base/checked.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { MOST_COLUMNS = 64, GAP = 1, AXIS = 20, FEW = 16, SOME = 40 };
 
 /* Some of the layers, beside each other. */
 typedef struct panel {
     uint64_t first, count;
-    double column; /* percent */
+    uint64_t columns; /* of the first panel: the last one may have fewer layers */
+    double column;    /* percent */
 } panel_part;
 
 /* ---- cells -------------------------------------------------------------------------------------- */
@@ -22,6 +24,14 @@ typedef struct panel {
 static void put_nothing(page *p, double middle, double y, unsigned height)
 {
     svg_label(p, middle, y + height / 2.0 + 4, 0, "cell", "·");
+}
+
+static bool is_plain(const layer_grid *g, const char *color)
+{
+    for (size_t i = 0; i < g->plain_count; i++)
+        if (strcmp(g->plain[i], color) == 0)
+            return true;
+    return false;
 }
 
 static void put_cell(page *p, const layer_grid *g, uint32_t item, const gufo_tensor *tensor,
@@ -35,9 +45,11 @@ static void put_cell(page *p, const layer_grid *g, uint32_t item, const gufo_ten
         put_nothing(p, middle, box.y, g->cell_height);
         return;
     }
-    svg_rect_titled(p, box, look.color);
-    g->name(p, g->context, item, tensor);
-    svg_titled(p, "rect");
+    if (!is_plain(g, look.color)) {
+        svg_rect_titled(p, box, look.color);
+        g->name(p, g->context, item, tensor);
+        svg_titled(p, "rect");
+    }
     if (look.text != NULL) {
         (void)snprintf(classes, sizeof classes, "cell %s", look.ink);
         svg_label(p, middle, box.y + box.height / 2 + 4, 0, classes, look.text);
@@ -62,6 +74,52 @@ static void put_row(page *p, const model_facts *f, const layer_grid *g, const pa
         else
             put_nothing(p, x + panel->column / 2, y, g->cell_height);
     }
+}
+
+/* A cell in the drawing of plain ones, in which a column is 1 wide; opens the path of its colour. */
+static void put_plain_cell(page *p, const char *color, uint64_t column, double y, unsigned height,
+                           bool *is_open)
+{
+    if (!*is_open)
+        html(p, "<path class=\"%s\" d=\"", color);
+    html(p, "M%s %sh.96v%uh-.96z", as_place((double)column + 0.02).text, as_place(y).text, height);
+    *is_open = true;
+}
+
+static void put_plain_color(page *p, const model_facts *f, const layer_rows *rows,
+                            const layer_grid *g, const panel_part *panel, const char *color)
+{
+    bool is_open = false;
+    gufo_tensor tensor;
+    uint32_t item;
+
+    for (size_t row = 0; row < rows->count && !p->failed; row++)
+        for (uint64_t i = 0; i < panel->count; i++) {
+            cell_look look;
+
+            if (!gufo_layers_at(f->layers, panel->first + i, rows->roles[row], &item) ||
+                !gufo_model_tensor_at(f->model, item, &tensor))
+                continue;
+            look = g->look(g->context, item, &tensor);
+            if (look.color != NULL && strcmp(look.color, color) == 0)
+                put_plain_cell(p, color, i, (double)row * (g->cell_height + GAP), g->cell_height,
+                               &is_open);
+        }
+    html(p, is_open ? "\"/>" : "");
+}
+
+static void put_plain(page *p, const model_facts *f, const layer_rows *rows, const layer_grid *g,
+                      const panel_part *panel)
+{
+    unsigned height = (unsigned)rows->count * (g->cell_height + GAP);
+
+    html(p,
+         "<svg class=\"cells\" width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u %u\" "
+         "preserveAspectRatio=\"none\" data-first=\"%u\" data-row=\"%u\">",
+         height, (unsigned)panel->columns, height, (unsigned)panel->first, g->cell_height + GAP);
+    for (size_t i = 0; i < g->plain_count; i++)
+        put_plain_color(p, f, rows, g, panel, g->plain[i]);
+    html(p, "</svg>");
 }
 
 static void put_strip(page *p, const layer_grid *g, const panel_part *panel)
@@ -126,6 +184,8 @@ static void put_panel(page *p, const model_facts *f, const layer_rows *rows, con
     svg_described(p);
     if (g->strip != NULL)
         put_strip(p, g, panel);
+    if (g->plain_count > 0)
+        put_plain(p, f, rows, g, panel);
     for (size_t i = 0; i < rows->count; i++)
         put_row(p, f, g, panel, rows->roles[i], above + (double)i * (g->cell_height + GAP));
     put_axis(p, panel, height + 14);
@@ -151,7 +211,8 @@ void picture_layer_grid(page *p, const model_facts *facts, const layer_rows *row
     const uint64_t columns = panels > 0 ? divide_up(layers, panels) : 0;
 
     for (uint64_t first = 0; first < layers; first += columns) {
-        panel_part panel = {first, smaller(columns, layers - first), 100.0 / (double)columns};
+        panel_part panel = {first, smaller(columns, layers - first), columns,
+                            100.0 / (double)columns};
 
         if (has_tensors(facts, rows, &panel))
             put_panel(p, facts, rows, grid, &panel);

@@ -23,9 +23,13 @@ typedef struct layer_grid {
     const char
         *strip; /* ours: the label of a row of letters above the others; NULL: there is none */
     const char *(*letter)(const void *context, uint64_t layer); /* in that row */
+    /* Colours whose cells have no text and no title: there are thousands of such cells, and all of a colour are one
+     * path.  The table of the figure has a row for each tensor, and the script shows it under the pointer. */
+    const char *const *plain;
+    size_t plain_count;
     /* `item` is the index of the tensor in the model. */
     cell_look (*look)(const void *context, uint32_t item, const gufo_tensor *tensor);
-    /* Writes what is known of the tensor, as the title of its cell. */
+    /* Writes what is known of the tensor, as the title of a cell that is not plain. */
     void (*name)(page *p, const void *context, uint32_t item, const gufo_tensor *tensor);
 } layer_grid;
 

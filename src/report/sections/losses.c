@@ -384,7 +384,7 @@ static void write_tensors(const comparison *c)
             (void)snprintf(text, sizeof text, "%s%s%s",
                            types != NULL ? scale_type(types[i]).name : "", types != NULL ? " " : "",
                            isfinite(loss) ? as_measured(loss).text : "");
-            html_cell_quantity(c->p, text, isfinite(loss) ? loss : -1);
+            html_cell_measured(c->p, text, isfinite(loss) ? loss : -1);
         }
         html_row_end(c->p);
     }

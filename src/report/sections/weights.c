@@ -218,10 +218,7 @@ static void draw_widest(const report *r, uint64_t index)
 
 static void put_cell(page *p, bool known, double value)
 {
-    if (known)
-        html_cell_number(p, as_measured(value).text);
-    else
-        html_cell_number(p, "");
+    html_cell_word(p, known ? as_measured(value).text : "");
 }
 
 static void write_row(page *p, const gufo_tensor *tensor, const gufo_stats *s)
@@ -235,8 +232,8 @@ static void write_row(page *p, const gufo_tensor *tensor, const gufo_stats *s)
     put_cell(p, known, s->minimum);
     put_cell(p, known, s->maximum);
     put_cell(p, known, known ? get_zeros(s) : 0);
-    html_cell_number(p, as_grouped(s->elements - s->finite).text);
-    html_cell_number(p, as_grouped(s->bad_scales.count).text);
+    html_cell_word(p, as_grouped(s->elements - s->finite).text);
+    html_cell_word(p, as_grouped(s->bad_scales.count).text);
     put_cell(p, known, gufo_stats_peak(s));
     put_cell(p, known, 100 * s->top_energy);
     html_row_end(p);
@@ -258,7 +255,7 @@ static void write_table(const report *r)
     gufo_tensor tensor;
     uint64_t listed = 0;
 
-    html_table(r->page, "Numbers of tensors", columns);
+    html_table_numbers(r->page, "Numbers of tensors", columns);
     for (uint64_t i = 0; gufo_model_tensor_at(r->model->model, i, &tensor); i++)
         if (stats_of(r)[i].elements > 0 && listed++ < MOST_LISTED)
             write_row(r->page, &tensor, &stats_of(r)[i]);
