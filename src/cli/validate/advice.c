@@ -6,8 +6,6 @@
 #include "cli/core/values/value.h"
 #include "gufo/value.h"
 
-#include <string.h>
-
 /* ---- gufo edit ------------------------------------------------------------------------------ */
 
 /* By kind of fix: the option that makes it; NULL for what only validate --fix does. */

@@ -188,7 +188,17 @@ typedef struct gufo_source {
     gufo_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);
     void (*close)(void *context); /* called once, when the file is closed; may be NULL */
-    uint64_t reserved[4];         /* zeros; GUFO_E_ARGUMENT for anything else */
+    /* The following may be NULL.  As read, but fewer bytes will do: what is at hand, at least `least`; *got is how
+     * many.  For headers, whose end is not known before they are read. */
+    gufo_status (*read_some)(void *context, uint64_t offset, void *buffer, size_t least,
+                             size_t size, size_t *got, gufo_error *error);
+    /* GUFO_E_CHANGED if the bytes are not those any more that it had at first.  Asked when what was read is
+     * about to count: a source without it never changes. */
+    gufo_status (*unchanged)(void *context, gufo_error *error);
+    /* Gets to know that these bytes will probably be read next, from the first to the last.  A guess, which may lead
+     * out of the source; any thread. */
+    void (*expect)(void *context, uint64_t offset, uint64_t size);
+    uint64_t reserved[2]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_source;
 
 /* ---- chat templates -------------------------------------------------------------------------- */

@@ -95,8 +95,9 @@ typedef struct gufo_tensor_difference {
 } gufo_tensor_difference;
 
 typedef enum gufo_compare_flags {
-    GUFO_COMPARE_VALUES = 1,   /* decode tensors that differ, and measure */
-    GUFO_COMPARE_METADATA = 2, /* keys alone: no tensor is looked at, and none counts.  Not for gufo_compare_candidates */
+    GUFO_COMPARE_VALUES = 1, /* decode tensors that differ, and measure */
+    GUFO_COMPARE_METADATA =
+        2, /* keys alone: no tensor is looked at, and none counts.  Not for gufo_compare_candidates */
 } gufo_compare_flags;
 
 /* What differs although it makes no difference. */
