@@ -575,6 +575,8 @@ class Handler(BaseHTTPRequestHandler):
             self.put(reply.extra, reply)
         elif self.sent < reply.count:
             self.end(reply)
+        if reply.chunked and not self.close_connection:
+            self.wfile.write(b"0\r\n\r\n")
 
     def send_pieces(self, file, reply):
         file.seek(reply.first + reply.skew)
@@ -597,8 +599,6 @@ class Handler(BaseHTTPRequestHandler):
                 return
             if reply.rate:
                 time.sleep(len(data) / reply.rate)
-        if reply.chunked:
-            self.wfile.write(b"0\r\n\r\n")
 
     def put(self, data, reply):
         if data:

@@ -371,7 +371,6 @@ static bool set_usual(transfer *t)
     SET(CURLOPT_HTTP_CONTENT_DECODING, 0L);
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(CURLOPT_PIPEWAIT, 1L);
-    SET(CURLOPT_BUFFERSIZE, (long)CURL_BUFFER);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)t->remote->pace.connect);
     SET(CURLOPT_USERAGENT, o->user_agent);
     SET(CURLOPT_NOPROXY, text_or_empty(o->no_proxy));
@@ -386,6 +385,8 @@ static bool set_usual(transfer *t)
     SET(CURLOPT_PREREQFUNCTION, before_request);
     SET(CURLOPT_PREREQDATA, t);
     SET(CURLOPT_PRIVATE, t);
+    /* Refused where a failure has left the last one in use, which does as well. */
+    (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)CURL_BUFFER);
     return done;
 }
 
@@ -416,7 +417,6 @@ gufo_status transfer_exchange(transfer *t)
     t->skip = t->room = t->raw = 0;
     t->mark = transfer_now();
     t->mark_bytes = 0;
-    t->taken_before = t->taken;
     curl_easy_reset(t->easy);
     return set_lines(t) && set_usual(t) && set_exchange(t) ? GUFO_OK : fail_memory(t->error);
 }
@@ -607,8 +607,9 @@ static transfer_next end_body(transfer *t, CURLcode result)
     if (t->enough || (result == CURLE_OK && is_complete(t)))
         return TRANSFER_DONE;
     (void)fail_short(t, result);
-    if (t->taken - t->taken_before < t->remote->pace.progress)
+    if (t->taken < t->furthest || t->taken - t->furthest < t->remote->pace.progress)
         return try_again(t, GUFO_NO_OFFSET);
+    t->furthest = t->taken;
     /* A connection that has brought some of it may end: the rest is asked for at once. */
     retry_progress(&t->tries, transfer_now());
     return try_again(t, 0);

@@ -63,7 +63,7 @@ typedef struct transfer {
 
     retry_state tries;
     uint64_t ready;            /* when to begin the next exchange */
-    uint64_t taken_before;     /* this exchange */
+    uint64_t furthest;         /* that `taken` has ever come: bytes behind it are progress */
     uint64_t raw;              /* bytes of its body that have come, wanted or not */
     uint64_t mark, mark_bytes; /* for stalls: when so many bytes had come, with headers */
 } transfer;
