@@ -27,6 +27,17 @@ static void run_server(int out, const char *folder, const char *certificate, con
     _exit(127);
 }
 
+bool http_server_lacks(const char *program)
+{
+    char command[200];
+
+    (void)snprintf(command, sizeof command, "command -v %s >/dev/null", program);
+    if (system(command) == 0)
+        return false;
+    print_message("skipped: no %s\n", program);
+    return true;
+}
+
 bool http_server_start(http_server *server, const char *folder, const char *certificate,
                        const char *key)
 {

@@ -13,6 +13,8 @@ typedef struct http_server {
     bool is_tls;
 } http_server;
 
+/* Whether this machine lacks a program that the server or a test needs, with a message; then main returns 77. */
+bool http_server_lacks(const char *program);
 /* Starts it over a folder; false where there is no python3.  `certificate` and `key` may be NULL. */
 bool http_server_start(http_server *server, const char *folder, const char *certificate,
                        const char *key);
