@@ -150,6 +150,7 @@ typedef enum gufo_import_advice {
     GUFO_ADVICE_MEMORY = 6,     /* .memory */
     GUFO_ADVICE_FOLLOW = 7,     /* GUFO_CHECKPOINT_FOLLOW */
     GUFO_ADVICE_FORCE = 8,      /* GUFO_CHECKPOINT_FORCE_CONFIG */
+    GUFO_ADVICE_TOWER = 9,      /* GUFO_CHECKPOINT_TOWER */
 } gufo_import_advice;
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
@@ -172,6 +173,9 @@ typedef enum gufo_checkpoint_flags {
     /* For those who look at a model, or check it themselves: gufo_model_check_content is not called, and what a
      * configuration says that GGUF cannot is a warning. */
     GUFO_CHECKPOINT_NO_CHECK = 128,
+    /* The part of the model that sees images or hears, in place of its text model: a model of architecture
+     * clip, which programs load beside that of the text.  It has no tokenizer.* keys. */
+    GUFO_CHECKPOINT_TOWER = 256,
 } gufo_checkpoint_flags;
 
 /* Texts and `known` are needed during the call alone. */

@@ -63,6 +63,8 @@ static const command_option convert_table[] = {
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_VOCABULARY_ONLY)},
     {"no-vocab", NULL, "Write the tensors alone, without a tokenizer",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_NO_VOCABULARY)},
+    {"mmproj", NULL, "Write the part that sees images or hears, in place of the text model",
+     OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_TOWER)},
     {"keep-tokenizer-json", NULL, "Also store tokenizer.json, as tokenizer.huggingface.json",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_KEEP_TOKENIZER)},
     {"keep-rwkv-world", NULL, "Also store the vocabulary of RWKV World, as tokenizer.rwkv.world",
@@ -94,6 +96,7 @@ static const char *const hints[] = {
     [GUFO_ADVICE_MEMORY] = "--memory SIZE lets it use more",
     [GUFO_ADVICE_FOLLOW] = "--follow reads it",
     [GUFO_ADVICE_FORCE] = "--force-config converts it all the same",
+    [GUFO_ADVICE_TOWER] = "--mmproj converts the part that sees images or hears",
 };
 
 /* The command for a file that is not of a framework; NULL: none is known. */

@@ -68,6 +68,11 @@ typedef struct conversion {
     memory_files base_files;
 } conversion;
 
+static inline bool is_tower(const conversion *c)
+{
+    return c->config.kind == CONFIG_OF_TOWER;
+}
+
 /* ---- open.c --------------------------------------------------------------------------------- */
 
 extern const import_kind conversion_kind;

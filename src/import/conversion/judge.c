@@ -341,9 +341,10 @@ static gufo_status judge_fields(conversion *c, gufo_error *error)
                                     .fields = c->config.edited,
                                     .document = c->base.document,
                                     .checkpoint = &c->checkpoint};
-    gufo_status status = rules_apply(&scope, c->config.architecture, "check", doubt, c, error);
+    gufo_status status = rules_apply(&scope, c->config.rules, "check", doubt, c, error);
 
-    return status == GUFO_OK ? rules_apply(&scope, "@all", "check", doubt, c, error) : status;
+    return status == GUFO_OK && !is_tower(c) ? rules_apply(&scope, "@all", "check", doubt, c, error)
+                                             : status;
 }
 
 /* ---- the vocabulary -------------------------------------------------------------------------- */

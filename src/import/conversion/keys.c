@@ -595,6 +595,7 @@ static gufo_status set_general(conversion *c, gufo_error *error)
                                      .vocabulary_only =
                                          (c->options.flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0,
                                      .adapter = c->is_adapter,
+                                     .tower = is_tower(c),
                                      .weights = c->adapter.parameters,
                                      .base = c->adapter.base};
     gufo_status status = general_write(&c->base, &request, error);

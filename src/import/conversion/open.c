@@ -70,6 +70,13 @@ static bool is_generic(const conversion *c)
     return (c->options.flags & GUFO_CHECKPOINT_GENERIC) != 0;
 }
 
+static config_kind kind_of(const conversion *c)
+{
+    if ((c->options.flags & GUFO_CHECKPOINT_TOWER) != 0)
+        return CONFIG_OF_TOWER;
+    return is_generic(c) ? CONFIG_GENERIC : CONFIG_OF_MODEL;
+}
+
 static gufo_status conversion_make_documents(conversion *c, gufo_error *error)
 {
     const gufo_document_options options = {.allocator = &c->base.allocator};
@@ -241,9 +248,9 @@ static gufo_status open_checkpoint(conversion *c, gufo_error *error)
 
     if (c->options.base != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "only an adapter has a base; this is not an adapter");
-    status = config_open(&c->config, &c->place.folder, c->options.arch, is_generic(c), &c->bounds,
+    status = config_open(&c->config, &c->place.folder, c->options.arch, kind_of(c), &c->bounds,
                          &c->base.allocator, error);
-    if (status == GUFO_OK && c->has_tensors)
+    if (status == GUFO_OK && c->has_tensors && !is_tower(c))
         status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
     if (status == GUFO_OK)
         status = warn_of_unread(c, error);
@@ -292,7 +299,8 @@ static gufo_status open_files(conversion *c, gufo_error *error)
         status = checkpoint_open(&c->checkpoint, &c->place, &c->bounds, &c->base.allocator, error);
     if (status != GUFO_OK)
         return status;
-    c->is_adapter = c->has_tensors && c->checkpoint.layout == CHECKPOINT_ADAPTER && !is_generic(c);
+    c->is_adapter = c->has_tensors && c->checkpoint.layout == CHECKPOINT_ADAPTER &&
+                    kind_of(c) == CONFIG_OF_MODEL;
     return c->is_adapter ? open_adapter(c, error) : open_checkpoint(c, error);
 }
 
@@ -312,7 +320,8 @@ static gufo_status check_options(const gufo_checkpoint_options *o, gufo_error *e
     const uint32_t both = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_VOCABULARY_ONLY,
                    known = both | GUFO_CHECKPOINT_GENERIC | GUFO_CHECKPOINT_KEEP_TOKENIZER |
                            GUFO_CHECKPOINT_KEEP_WORLD | GUFO_CHECKPOINT_FOLLOW |
-                           GUFO_CHECKPOINT_FORCE_CONFIG | GUFO_CHECKPOINT_NO_CHECK;
+                           GUFO_CHECKPOINT_FORCE_CONFIG | GUFO_CHECKPOINT_NO_CHECK |
+                           GUFO_CHECKPOINT_TOWER;
 
     if (flags_check(o->flags, known, "gufo_checkpoint_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
@@ -321,6 +330,10 @@ static gufo_status check_options(const gufo_checkpoint_options *o, gufo_error *e
     if ((o->flags & GUFO_CHECKPOINT_GENERIC) != 0 && o->arch == NULL)
         return refuse(error, GUFO_E_ARGUMENT,
                       "an architecture without rules needs a name: gufo_checkpoint_options.arch");
+    if ((o->flags & GUFO_CHECKPOINT_TOWER) != 0 &&
+        (o->arch != NULL || (o->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0))
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the class alone says what a tower is, and it has no vocabulary");
     if (check_called(o->called, "called", error) != GUFO_OK ||
         check_called(o->base_called, "base_called", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
@@ -348,6 +361,8 @@ static gufo_import *open_place(const model_place *place, char *path,
     folder_name_settle(&c->place.folder, options->called, c->called);
     c->bounds.left = options->memory > 0 ? options->memory : JSON_TREE_MEMORY;
     c->has_tensors = (options->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) == 0;
+    if ((options->flags & GUFO_CHECKPOINT_TOWER) != 0)
+        c->options.flags |= GUFO_CHECKPOINT_NO_VOCABULARY;
     if (open_files(c, error) == GUFO_OK)
         return &c->base;
     model_place_fail_in(place, error);
@@ -400,7 +415,7 @@ static gufo_status try_all(conversion *c, const memory_files *files, gufo_error 
     const source_folder folder = source_folder_memory(files);
     uint64_t tokens;
     gufo_status status =
-        config_open(&c->config, &folder, NULL, false, NULL, &c->base.allocator, error);
+        config_open(&c->config, &folder, NULL, CONFIG_OF_MODEL, NULL, &c->base.allocator, error);
 
     if (status == GUFO_OK)
         status = stored_open(&c->stored, &c->config, &c->base.allocator, error);

@@ -183,6 +183,8 @@ static const gufo_element_type *type_for(const planned_tensor *t, const gufo_ele
     /* Floats of 4 bits stay, as in files that are converted to F16 elsewhere. */
     if (t->keeps_type || t->comes_first)
         return t->type;
+    if (t->only_half)
+        return wanted == half ? half : gufo_element_type_by_id(GUFO_TYPE_F32);
     if (ternary && is_kept_from_ternary(t->name))
         return half;
     return t->dims[0] % wanted->block_elements == 0 ? wanted : half;
@@ -206,6 +208,8 @@ const gufo_element_type *gufo_import_main_type(const gufo_import *import)
 
     if (c != NULL && c->is_adapter)
         return gufo_element_type_by_id(GUFO_TYPE_F32);
+    if (c != NULL && is_tower(c))
+        return gufo_element_type_by_id(GUFO_TYPE_F16);
     return c != NULL && c->plan.first_type != NULL ? c->plan.first_type
                                                    : gufo_element_type_by_id(GUFO_TYPE_F16);
 }

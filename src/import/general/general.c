@@ -14,7 +14,9 @@
 
 static void know_type(const general_sources *s, char out[ID_ROOM])
 {
-    strcpy(out, s->scale.adapter ? "adapter" : "model");
+    static const char tower[] = "mmproj";
+
+    strcpy(out, s->is_tower ? tower : s->scale.adapter ? "adapter" : "model");
 }
 
 static void know_folder(const general_sources *s, char out[ID_ROOM])
@@ -199,6 +201,7 @@ static gufo_status find_sources(general_sources *s, const general_request *reque
         s->count = count_parameters(s->import->document);
     s->scale.parameters = request->adapter ? request->weights : s->count.total;
     s->scale.adapter = request->adapter;
+    s->is_tower = request->tower;
     folder_name_read(&config->folder, &s->folder);
     /* With two slashes it is a path on someone's disk. */
     if (!is_id(path))

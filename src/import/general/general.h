@@ -17,6 +17,7 @@ typedef struct general_request {
         *decided; /* keys that are decided elsewhere: no source of theirs counts; NULL: none */
     const char *metadata_name; /* the file that it is from, for errors; NULL: none */
     bool vocabulary_only;
+    bool tower;       /* it is what sees images or hears */
     bool adapter;     /* and: */
     uint64_t weights; /* the numbers of the weights that it is for */
     gufo_str base;    /* the id of its base, for where the card names none; may be "" */

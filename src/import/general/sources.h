@@ -16,6 +16,7 @@ typedef struct general_sources {
     folder_name folder;
     parameter_count count;
     id_scale scale;
+    bool is_tower;      /* it sees images or hears */
     model_id ids[2];    /* of config.json, and of the folder */
     gufo_str odd_field; /* a field of the card whose value is of no use; empty: none */
 } general_sources;

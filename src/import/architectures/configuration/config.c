@@ -51,7 +51,9 @@ static gufo_status config_join_text(model_config *config, gufo_error *error)
 {
     json_t *text = config_text_part(config);
 
-    config->fields = json_copy(config->raw);
+    /* Rules about towers change what is inside of objects. */
+    config->fields =
+        config->kind == CONFIG_OF_TOWER ? json_deep_copy(config->raw) : json_copy(config->raw);
     if (config->fields == NULL || (text != NULL && json_object_update(config->fields, text) != 0))
         return fail_memory(error);
     return GUFO_OK;
@@ -60,15 +62,34 @@ static gufo_status config_join_text(model_config *config, gufo_error *error)
 /* Fields that the rules of an architecture change before others see them: rows "fields" and
  * "config". */
 
-/* A row without a value removes its field; one whose value is absent leaves it as it is. */
+/* The object that a field is in, as "vision_config" of "vision_config.depth", and its *name there; NULL:
+ * none. */
+static json_t *place_of(json_t *fields, const char *path, const char **name)
+{
+    const char *dot;
+
+    while ((dot = strchr(path, '.')) != NULL) {
+        fields = json_object_getn(fields, path, (size_t)(dot - path));
+        path = dot + 1;
+    }
+    *name = path;
+    return json_is_object(fields) ? fields : NULL;
+}
+
+/* A row without a value removes its field; one whose value is absent leaves it as it is, and so does one
+ * about an object that the configuration does not have. */
 static gufo_status edit_field(void *context, const rule *row, gufo_error *error)
 {
     expression_scope *scope = context;
     expression_result result = {.made = NULL};
+    const char *name;
+    json_t *place = place_of(scope->fields, row->key, &name);
     gufo_status status;
 
+    if (place == NULL)
+        return GUFO_OK;
     if (row->value[0] == '\0') {
-        (void)json_object_del(scope->fields, row->key);
+        (void)json_object_del(place, name);
         return GUFO_OK;
     }
     scope->read = json_object();
@@ -77,7 +98,7 @@ static gufo_status edit_field(void *context, const rule *row, gufo_error *error)
     if (status == GUFO_OK && result.value.kind == TERM_ABSENT && !result.value.optional)
         status = term_missing(&result.value, error);
     if (status == GUFO_OK && result.value.kind != TERM_ABSENT &&
-        (json_object_set_new(scope->fields, row->key, term_to_json(&result.value)) != 0 ||
+        (json_object_set_new(place, name, term_to_json(&result.value)) != 0 ||
          json_object_set(scope->config->origins, row->key, scope->read) != 0))
         status = fail_memory(error);
     json_decref(scope->read);
@@ -169,7 +190,7 @@ static gufo_status config_complete_ropes(model_config *config, gufo_error *error
 
     if (given == NULL)
         given = json_object_get(config->fields, name = "rope_scaling");
-    if (given != NULL && !json_is_null(given) && !json_is_object(given) && !config->is_generic)
+    if (given != NULL && !json_is_null(given) && !json_is_object(given) && config->kind != CONFIG_GENERIC)
         return refuse(error, GUFO_E_MALFORMED, "%s is not an object", name);
     json_decref(config->ropes);
     config->ropes = json_is_object(given) ? json_deep_copy(given) : json_object();
@@ -181,7 +202,8 @@ static gufo_status config_complete_ropes(model_config *config, gufo_error *error
 /* Tables of few columns: classes, sorted by name, and the pre-tokenizers that are usual for architectures. */
 
 static const class_row classes[] = {
-#define ROW(name, architecture, kind, condition, note) {name, architecture, kind, condition},
+#define ROW(name, architecture, kind, condition, rules, note) \
+    {name, architecture, kind, condition, rules},
 #include "registry/hf_classes.inc"
 #undef ROW
 };
@@ -254,9 +276,9 @@ static gufo_status named_class(const model_config *c, const json_t *object, gufo
     *out = (gufo_str){"", 0};
     if (json_is_array(list))
         first = json_array_get(list, 0);
-    else if (list != NULL && !json_is_null(list) && !c->is_generic)
+    else if (list != NULL && !json_is_null(list) && c->kind != CONFIG_GENERIC)
         return refuse(error, GUFO_E_MALFORMED, "architectures is not a list");
-    if (first != NULL && !json_is_string(first) && !c->is_generic)
+    if (first != NULL && !json_is_string(first) && c->kind != CONFIG_GENERIC)
         return refuse(error, GUFO_E_MALFORMED, "architectures is not a list of names");
     *out = json_str(first);
     return GUFO_OK;
@@ -284,20 +306,27 @@ static gufo_str layer_of(const json_t *raw)
     return layer.len > 0 ? layer : gufo_str_of(json_is_object(settings) ? "Mamba" : "");
 }
 
+/* The part of the configuration that may have a class of its own. */
+static const json_t *part_of_class(const model_config *c)
+{
+    return c->kind == CONFIG_OF_TOWER ? json_object_get(c->raw, "vision_config")
+                                      : config_text_part(c);
+}
+
 static gufo_status find_class(model_config *c, gufo_error *error)
 {
-    gufo_str name, of_text, ending = {"", 0};
+    gufo_str name, of_part, ending = {"", 0};
     gufo_status status = named_class(c, c->raw, &name, error);
 
     if (status == GUFO_OK)
-        status = named_class(c, config_text_part(c), &of_text, error);
+        status = named_class(c, part_of_class(c), &of_part, error);
     if (status != GUFO_OK)
         return status;
     if (c->is_mistral)
         name = gufo_str_of("params.json");
-    else if (of_text.len > 0 && !is_whole(name, of_text))
-        name = of_text;
-    if (name.len == 0) {
+    else if (of_part.len > 0 && (c->kind == CONFIG_OF_TOWER || !is_whole(name, of_part)))
+        name = of_part;
+    if (name.len == 0 && c->kind != CONFIG_OF_TOWER) {
         name = layer_of(c->raw);
         ending = gufo_str_of(name.len > 0 ? "ForCausalLM" : "");
     }
@@ -324,21 +353,48 @@ static gufo_status fail_class(const model_config *c, gufo_error *error)
     return import_advise(status, GUFO_ADVICE_GENERIC, error);
 }
 
+static bool is_tower(const class_row *row)
+{
+    return strcmp(row->kind, "projector") == 0;
+}
+
+/* The group of rules of a class; NULL: it has none yet. */
+static const char *rules_of_class(const class_row *row)
+{
+    const char *rules = row->rules[0] != '\0' ? row->rules : row->architecture;
+    size_t count;
+
+    return rules_included(rules, &count) != NULL ? rules : NULL;
+}
+
 static gufo_status fail_architecture(const model_config *c, const class_row *row, gufo_error *error)
 {
-    bool projects = strcmp(row->kind, "projector") == 0;
-    gufo_status status =
-        projects
-            ? refuse(error, GUFO_E_TYPE,
-                     "no rules for the class %s, which has no text model (architecture \"%s\")",
-                     QUOTED(gufo_str_of(c->class_name)), row->architecture)
-            : refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\" of the class %s",
-                     row->architecture, QUOTED(gufo_str_of(c->class_name)));
+    gufo_str name = gufo_str_of(c->class_name);
+    gufo_status status;
 
+    if (is_tower(row) && c->kind != CONFIG_OF_TOWER) {
+        status = refuse(error, GUFO_E_TYPE,
+                        "no rules for the class %s, which has no text model (architecture \"%s\")",
+                        QUOTED(name), row->architecture);
+        return import_advise(
+            status, rules_of_class(row) != NULL ? GUFO_ADVICE_TOWER : GUFO_ADVICE_GENERIC, error);
+    }
+    if (is_tower(row))
+        return refuse(error, GUFO_E_TYPE, "no rules for the part of the class %s that sees or hears",
+                      QUOTED(name));
+    status = refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\" of the class %s",
+                    row->architecture, QUOTED(name));
     return import_advise(status, GUFO_ADVICE_GENERIC, error);
 }
 
-/* The first row of the class whose condition holds; NULL: none. */
+/* A class whose text model may have rules. */
+static gufo_status fail_tower(const model_config *c, gufo_error *error)
+{
+    return refuse(error, GUFO_E_TYPE, "the class %s is not known for a part that sees or hears",
+                  QUOTED(gufo_str_of(c->class_name)));
+}
+
+/* The first row of the class whose condition holds, of a tower if one is wanted; NULL: none. */
 static gufo_status choose_row(const model_config *c, const class_row **out, gufo_error *error)
 {
     const expression_scope scope = {.config = c, .fields = c->fields};
@@ -349,6 +405,8 @@ static gufo_status choose_row(const model_config *c, const class_row **out, gufo
 
     *out = NULL;
     for (size_t i = 0; i < count && !holds && status == GUFO_OK; i++) {
+        if (c->kind == CONFIG_OF_TOWER && !is_tower(&rows[i]))
+            continue;
         status = expression_holds(&scope, rows[i].condition, &holds, error);
         if (holds)
             *out = &rows[i];
@@ -356,20 +414,22 @@ static gufo_status choose_row(const model_config *c, const class_row **out, gufo
     return status;
 }
 
-static gufo_status architecture_of_class(const model_config *c, const char **out, gufo_error *error)
+static gufo_status architecture_of_class(model_config *c, const char **out, gufo_error *error)
 {
     const class_row *row;
     gufo_status status = choose_row(c, &row, error);
 
     if (status != GUFO_OK)
         return status;
-    if (row == NULL && c->is_generic)
+    if (row == NULL && c->kind == CONFIG_GENERIC)
         return import_advise(
             refuse(error, GUFO_E_ARGUMENT, "an architecture without rules needs a name"),
             GUFO_ADVICE_GENERIC, error);
     if (row == NULL)
-        return fail_class(c, error);
-    if (!c->is_generic && !rules_know(row->architecture))
+        return c->kind == CONFIG_OF_TOWER ? fail_tower(c, error) : fail_class(c, error);
+    c->rules = rules_of_class(row);
+    if (c->kind != CONFIG_GENERIC &&
+        (c->rules == NULL || is_tower(row) != (c->kind == CONFIG_OF_TOWER)))
         return fail_architecture(c, row, error);
     *out = row->architecture;
     return GUFO_OK;
@@ -381,7 +441,7 @@ static gufo_status check_given(const model_config *c, const char *arch, gufo_err
         return refuse(error, GUFO_E_ARGUMENT,
                       "the architecture %s cannot begin a key: letters, digits, _ and - can",
                       QUOTED(gufo_str_of(arch)));
-    if (!c->is_generic && !rules_know(arch))
+    if (c->kind != CONFIG_GENERIC && !rules_know(arch))
         return import_advise(
             refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\"", arch),
             GUFO_ADVICE_GENERIC, error);
@@ -399,6 +459,8 @@ static gufo_status config_find_class(model_config *config, const char *arch, guf
     if (status != GUFO_OK)
         return status;
     config->architecture = mem_text(config->allocator, gufo_str_of(arch));
+    if (config->kind != CONFIG_OF_TOWER)
+        config->rules = config->architecture;
     return config->architecture != NULL ? GUFO_OK : fail_memory(error);
 }
 
@@ -460,7 +522,7 @@ static gufo_status read_raw(model_config *c, gufo_error *error)
     }
     if (status != GUFO_OK || c->raw != NULL)
         return status;
-    if (!c->is_generic)
+    if (c->kind != CONFIG_GENERIC)
         return config_failed(c, refuse(error, GUFO_E_NOT_FOUND, "no such file"), error);
     c->raw = json_object();
     return c->raw != NULL ? GUFO_OK : fail_memory(error);
@@ -487,6 +549,8 @@ static gufo_status read_files(model_config *c, gufo_error *error)
 
     if (status == GUFO_OK)
         status = read_object(c, "tokenizer_config.json", TOKENIZER_LIMIT, &c->tokenizer, error);
+    if (status == GUFO_OK && c->kind == CONFIG_OF_TOWER)
+        return config_read_processor(c, error);
     return status == GUFO_OK ? read_generation(c, error) : status;
 }
 
@@ -504,8 +568,8 @@ static gufo_status prepare(model_config *c, const char *arch, gufo_error *error)
         status = config_complete_ropes(c, error);
     if (status == GUFO_OK)
         status = config_find_class(c, arch, error);
-    if (status == GUFO_OK && !c->is_generic)
-        status = config_edit(c, c->architecture, "fields", c->fields, error);
+    if (status == GUFO_OK && c->kind != CONFIG_GENERIC)
+        status = config_edit(c, c->rules, "fields", c->fields, error);
     /* These rows may have changed them. */
     if (status == GUFO_OK)
         status = config_complete_ropes(c, error);
@@ -514,11 +578,11 @@ static gufo_status prepare(model_config *c, const char *arch, gufo_error *error)
     c->edited = json_copy(c->fields);
     if (c->edited == NULL)
         return fail_memory(error);
-    return c->is_generic ? GUFO_OK : config_edit(c, c->architecture, "config", c->edited, error);
+    return c->kind == CONFIG_GENERIC ? GUFO_OK : config_edit(c, c->rules, "config", c->edited, error);
 }
 
 gufo_status config_open(model_config *config, const source_folder *folder, const char *arch,
-                        bool generic, import_bounds *bounds, const gufo_allocator *allocator,
+                        config_kind kind, import_bounds *bounds, const gufo_allocator *allocator,
                         gufo_error *error)
 {
     gufo_status status;
@@ -526,7 +590,7 @@ gufo_status config_open(model_config *config, const source_folder *folder, const
     *config = (model_config){.allocator = mem_allocator(allocator),
                              .folder = *folder,
                              .bounds = bounds,
-                             .is_generic = generic};
+                             .kind = kind};
     status = read_files(config, error);
     if (status == GUFO_OK)
         status = config_failed(config, prepare(config, arch, error), error);
@@ -560,6 +624,7 @@ void config_close(model_config *config)
     json_decref(config->ropes);
     json_decref(config->tokenizer);
     json_decref(config->generation);
+    json_decref(config->processor);
     if (config->allocator != NULL) {
         mem_free(config->allocator, config->class_name);
         mem_free(config->allocator, config->architecture);

@@ -9,6 +9,13 @@
 #include "gufo/base.h"
 #include "import/json_file.h"
 
+/* What is made of a checkpoint. */
+typedef enum config_kind {
+    CONFIG_OF_MODEL,
+    CONFIG_GENERIC, /* a model without rules */
+    CONFIG_OF_TOWER /* what sees images or hears, without the text model */
+} config_kind;
+
 typedef struct model_config {
     const gufo_allocator *allocator;
     source_folder folder;  /* where the files are; what it needs is lent */
@@ -21,25 +28,27 @@ typedef struct model_config {
     json_t *ropes;      /* parameters of rotary positions, complete */
     json_t *tokenizer;  /* tokenizer_config.json; NULL: none */
     json_t *generation; /* generation_config.json; NULL: none, or unreadable */
+    json_t *processor;  /* of a tower: preprocessor_config.json with processor_config.json over it */
     char *unread;       /* why it is unreadable; NULL: it is not */
     bool is_mistral;    /* Mistral's own layout: params.json */
     /* "LlamaForCausalLM"; "params.json" in Mistral's own layout; "" if the configuration names none,
      * and the caller an architecture */
     char *class_name;
-    char *architecture; /* "llama": the name of the rules, and general.architecture */
-    bool is_generic;    /* no rules are used */
+    char *architecture; /* "llama": general.architecture */
+    const char *rules;  /* the group of its rules: mostly the name of the architecture */
+    config_kind kind;
 } model_config;
 
 /* Reads the files of a folder and finds the class and the architecture.  `arch`: the one that the
- * caller says; NULL: as the class says.  With `generic` no rules are used: an unknown class is no
- * failure, and config.json may be missing.  `bounds`: of these files and others that are read later.
+ * caller says; NULL: as the class says.  CONFIG_GENERIC: an unknown class is no failure, and config.json
+ * may be missing.  `bounds`: of these files and others that are read later.
  *   GUFO_E_TYPE       a class without rules: its name, and what can be done
  *   GUFO_E_NOT_FOUND  neither config.json nor params.json
- *   GUFO_E_ARGUMENT   `generic` without `arch`, an `arch` that cannot be part of a key
+ *   GUFO_E_ARGUMENT   CONFIG_GENERIC without `arch`, an `arch` that cannot be part of a key
  *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY
  * Nothing is left to close after a failure. */
 gufo_status config_open(model_config *config, const source_folder *folder, const char *arch,
-                        bool generic, import_bounds *bounds, const gufo_allocator *allocator,
+                        config_kind kind, import_bounds *bounds, const gufo_allocator *allocator,
                         gufo_error *error);
 /* The same for a configuration that was made, which is `raw` of it and is not changed: no other
  * file says anything. */
@@ -74,6 +83,13 @@ gufo_status config_read_json(const model_config *config, const char *name, uint6
 gufo_status config_pooling(const model_config *config, bool *found, uint32_t *pooling,
                            gufo_error *error);
 
+/* The id of a token that the tokenizer's files add to the vocabulary; *found: whether they do. */
+gufo_status config_added_token(const model_config *config, gufo_str text, bool *found, int64_t *id,
+                               gufo_error *error);
+
+/* Sets `processor`: what the files say of images and sound. */
+gufo_status config_read_processor(model_config *config, gufo_error *error);
+
 /* Whether the model's folder, _name_or_path, model_type or class has this name in it, or a heading of
  * its card begins with it, in any case. */
 gufo_status config_is_called(const model_config *config, gufo_str name, bool *out,
@@ -85,9 +101,10 @@ typedef struct class_row {
     const char *name; /* "LlamaForCausalLM" */
     const char *architecture;
     /* "text"; "whole": a text model, too, whose class counts though its text part has one of its
-     * own; "projector": images or sound alone */
+     * own; "projector": its tower, which sees or hears */
     const char *kind;
     const char *condition;
+    const char *rules; /* the group of rules, where it is not the architecture */
 } class_row;
 
 /* All rows. */

@@ -13,6 +13,7 @@
 #include "import/json_file.h"
 #include "import/model_folder.h"
 
+enum { PROCESSOR_LIMIT = 4 << 20, TOKENS_LIMIT = 64 << 20 };
 enum { MODULES_LIMIT = 1 << 20, CARD_LIMIT = 4 << 20, NAME_SIZE = 256 };
 
 gufo_status config_read_json(const model_config *config, const char *name, uint64_t limit,
@@ -32,6 +33,112 @@ bool config_has_file(const model_config *config, gufo_str name)
     memcpy(text, name.data, name.len);
     text[name.len] = '\0';
     return source_folder_has(&config->folder, text);
+}
+
+/* ---- towers ---------------------------------------------------------------------------------- */
+
+/* What files say of images and sound: the fields of a later file, and those of the part that a file has for
+ * it, come over those before. */
+static const struct processor_row {
+    const char *file, *part;
+} processors[] = {
+    {"preprocessor_config.json", "media_proc_cfg"},
+    {"processor_config.json", "image_processor"},
+};
+
+static gufo_status lay_over(json_t *fields, json_t *others, gufo_error *error)
+{
+    return !json_is_object(others) || json_object_update(fields, others) == 0 ? GUFO_OK
+                                                                             : fail_memory(error);
+}
+
+gufo_status config_read_processor(model_config *config, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    config->processor = json_object();
+    if (config->processor == NULL)
+        return fail_memory(error);
+    for (size_t i = 0; i < sizeof processors / sizeof *processors && status == GUFO_OK; i++) {
+        json_t *file = NULL;
+
+        status = config_read_json(config, processors[i].file, PROCESSOR_LIMIT, &file, error);
+        if (status == GUFO_OK)
+            status = lay_over(config->processor, file, error);
+        if (status == GUFO_OK)
+            status = lay_over(config->processor, json_object_get(file, processors[i].part), error);
+        json_decref(file);
+    }
+    return status;
+}
+
+/* Files that list tokens: where, and the fields of each. */
+static const struct token_list {
+    const char *file, *list, *text, *id;
+} token_lists[] = {
+    {"tekken.json", "special_tokens", "token_str", "rank"},
+    {"tokenizer.json", "added_tokens", "content", "id"},
+};
+
+static bool is_token(const json_t *token, const char *field, gufo_str text)
+{
+    return gufo_str_equal(json_str(json_object_get(token, field)), text);
+}
+
+/* {"10": {"content": "[INST]"}} of tokenizer_config.json */
+static bool find_decoder(const json_t *tokenizer, gufo_str text, int64_t *id)
+{
+    const char *key;
+    json_t *token;
+
+    json_object_foreach(json_object_get(tokenizer, "added_tokens_decoder"), key, token)
+    {
+        uint64_t number;
+
+        if (!is_token(token, "content", text) || !str_number(gufo_str_of(key), &number) ||
+            number > INT32_MAX)
+            continue;
+        *id = (int64_t)number;
+        return true;
+    }
+    return false;
+}
+
+static bool find_in_list(const json_t *list, const struct token_list *row, gufo_str text,
+                         int64_t *id)
+{
+    size_t index;
+    json_t *token;
+
+    json_array_foreach(list, index, token)
+    {
+        json_t *number = json_object_get(token, row->id);
+
+        if (!is_token(token, row->text, text) || !json_is_integer(number))
+            continue;
+        *id = json_integer_value(number);
+        return true;
+    }
+    return false;
+}
+
+gufo_status config_added_token(const model_config *config, gufo_str text, bool *found, int64_t *id,
+                               gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    *found = find_decoder(config->tokenizer, text, id);
+    for (size_t i = 0; !*found && i < sizeof token_lists / sizeof *token_lists; i++) {
+        const struct token_list *row = &token_lists[i];
+        json_t *file = NULL;
+
+        status = config_read_json(config, row->file, TOKENS_LIMIT, &file, error);
+        if (status != GUFO_OK)
+            return status;
+        *found = find_in_list(json_object_get(file, row->list), row, text, id);
+        json_decref(file);
+    }
+    return status;
 }
 
 /* ---- pooling --------------------------------------------------------------------------------- */

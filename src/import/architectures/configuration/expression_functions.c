@@ -691,6 +691,19 @@ static gufo_status compute_token(expression_call *c, term *out, gufo_error *erro
     return GUFO_OK;
 }
 
+/* The id of a token that the tokenizer's files name, of a model whose vocabulary is not read. */
+static gufo_status compute_added(expression_call *c, term *out, gufo_error *error)
+{
+    bool found = false;
+    int64_t id = 0;
+    gufo_status status = check_text(&c->arguments[0], error);
+
+    if (status == GUFO_OK)
+        status = config_added_token(c->scope->config, c->arguments[0].text, &found, &id, error);
+    *out = found ? term_of_integer(id) : (term){.kind = TERM_ABSENT};
+    return status;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const expression_function functions[] = {
@@ -730,6 +743,7 @@ static const expression_function functions[] = {
     {"count", 1, 1, false, compute_count},
     {"stored", 1, 1, false, compute_stored},
     {"token", 1, 1, false, compute_token},
+    {"added", 1, 1, false, compute_added},
 };
 
 const expression_function *expression_function_find(gufo_str name)

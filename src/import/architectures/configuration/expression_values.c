@@ -453,6 +453,23 @@ static json_t *rope_of_windows(const expression_scope *s)
     return json_object_get(s->config->ropes, "sliding_attention");
 }
 
+static json_t *vision_of(const expression_scope *s)
+{
+    return json_object_get(s->fields, "vision_config");
+}
+
+static json_t *audio_of(const expression_scope *s)
+{
+    json_t *whisper = json_object_get(s->fields, "whisper_config");
+
+    return whisper != NULL ? whisper : json_object_get(s->fields, "audio_config");
+}
+
+static json_t *processor_of(const expression_scope *s)
+{
+    return s->config->processor;
+}
+
 /* What a path may begin with. */
 static const struct object_row {
     const char *name;
@@ -460,6 +477,7 @@ static const struct object_row {
 } objects[] = {
     {"raw", raw_of},     {"tokcfg", tokenizer_of}, {"generation", generation_of},
     {"ropes", ropes_of}, {"rope", rope_of},        {"swa", rope_of_windows},
+    {"vision", vision_of}, {"audio", audio_of}, {"processor", processor_of},
 };
 
 static gufo_str next_part(gufo_str *path)
@@ -521,7 +539,7 @@ static gufo_status note_path(const expression_scope *s, gufo_str path, json_t *v
 
     if (s->read == NULL || value == NULL || path.len >= sizeof text)
         return GUFO_OK;
-    if (rest.len > 0 && str_is_word(first, "x tokcfg generation"))
+    if (rest.len > 0 && str_is_word(first, "x tokcfg generation processor"))
         return GUFO_OK;
     if (rest.len > 0 && str_is_word(first, "rope ropes swa"))
         return note_rope(s, rest, value, error);

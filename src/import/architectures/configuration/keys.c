@@ -317,6 +317,6 @@ gufo_status keys_write(gufo_import *import, const keys_request *request, keys_ph
 
     return config_failed(
         config,
-        rules_apply(&w.scope, config->architecture, phase_names[phase], write_row, &w, error),
+        rules_apply(&w.scope, config->rules, phase_names[phase], write_row, &w, error),
         error);
 }

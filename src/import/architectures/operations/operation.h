@@ -62,6 +62,8 @@ enum operation_flags {
     OPERATION_TRANSPOSES = 2, /* rows become columns */
     OPERATION_NEW_AXIS = 4,   /* of a stack: tensors lie side by side in an axis of their own */
     OPERATION_TO_F32 = 8,     /* of a rule about types: the tensor is F32 */
+    OPERATION_TO_F16 = 16,    /* it is F16 */
+    OPERATION_TO_HALF = 32,   /* it is F16 in a file of F16, and F32 in all others */
 };
 
 typedef struct operation {
@@ -129,9 +131,9 @@ typedef struct tensor_rules {
 const rule_row *rules_row_at(size_t index);
 bool rules_row_is_of(const rule_row *row, const char *architecture);
 
-/* The rules of an architecture, then those of "@all".  GUFO_E_ARGUMENT for a row
- * that makes no sense: a mistake of the table. */
-gufo_status rules_open(tensor_rules *rules, const char *architecture, const gufo_allocator *a,
+/* The rules of a group, then those of "@all"; where the group is a part, of a tower, then those of
+ * "@tower".  GUFO_E_ARGUMENT for a row that makes no sense: a mistake of the table. */
+gufo_status rules_open(tensor_rules *rules, const char *group, const gufo_allocator *a,
                        gufo_error *error);
 void rules_close(tensor_rules *rules);
 

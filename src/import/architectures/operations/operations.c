@@ -281,6 +281,8 @@ static const operation operations[] = {
     {"mels", "nnn", OPERATION_ON_ITEMS, generate_mels, 0},
     /* types, and what is not converted yet */
     {"F32", "", OPERATION_ON_ITEMS, names_keep, OPERATION_TO_F32},
+    {"F16", "", OPERATION_ON_ITEMS, names_keep, OPERATION_TO_F16},
+    {"half", "", OPERATION_ON_ITEMS, names_keep, OPERATION_TO_HALF},
     {"any", "", OPERATION_ON_ITEMS, names_keep, 0},
     {"refuse", "t", OPERATION_ON_ITEMS, names_refuse, OPERATION_DROPS},
 };

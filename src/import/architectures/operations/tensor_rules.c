@@ -433,14 +433,15 @@ static gufo_status add_rules(tensor_rules *rules, const char *architecture, unsi
     return status;
 }
 
-gufo_status rules_open(tensor_rules *rules, const char *architecture, const gufo_allocator *a,
+gufo_status rules_open(tensor_rules *rules, const char *group, const gufo_allocator *a,
                        gufo_error *error)
 {
+    const char *common = group[0] == '@' ? "@tower" : "@all";
     gufo_status status;
 
     *rules = (tensor_rules){.allocator = a};
-    status = add_rules(rules, architecture, 0, error);
-    return status == GUFO_OK ? add_rules(rules, "@all", 0, error) : status;
+    status = add_rules(rules, group, 0, error);
+    return status == GUFO_OK ? add_rules(rules, common, 0, error) : status;
 }
 
 void rules_close(tensor_rules *rules)

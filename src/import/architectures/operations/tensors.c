@@ -41,6 +41,15 @@ static gufo_status fail_without_rule(const planner *p, const item *it, gufo_erro
     return import_advise(status, GUFO_ADVICE_GENERIC, error);
 }
 
+static plan_type type_by_flags(unsigned flags)
+{
+    if ((flags & OPERATION_TO_F32) != 0)
+        return PLAN_TYPE_F32;
+    if ((flags & OPERATION_TO_F16) != 0)
+        return PLAN_TYPE_F16;
+    return (flags & OPERATION_TO_HALF) != 0 ? PLAN_TYPE_HALF : PLAN_TYPE_ANY;
+}
+
 /* What rows of the phase "type" say of a tensor with this name. */
 static plan_type type_of(const planner *p, const char *name)
 {
@@ -50,8 +59,7 @@ static plan_type type_of(const planner *p, const char *name)
         const tensor_rule *rule = &p->rules.list[i];
 
         if (rule->phase == RULE_TYPE && rules_match(rule, gufo_str_of(name), &ignored))
-            return (rule->steps[0].operation->flags & OPERATION_TO_F32) != 0 ? PLAN_TYPE_F32
-                                                                             : PLAN_TYPE_ANY;
+            return type_by_flags(rule->steps[0].operation->flags);
     }
     return PLAN_TYPE_BY_NAME;
 }
@@ -391,7 +399,7 @@ static gufo_status open_planner(planner *p, tensor_plan *plan, const tensors_req
     plan->products = request->products;
     plan->watcher = request->watcher;
     if (status == GUFO_OK)
-        status = rules_open(&p->rules, p->config->architecture, a, error);
+        status = rules_open(&p->rules, p->config->rules, a, error);
     return status == GUFO_OK ? stacks_open(&p->stacks, a, error) : status;
 }
 

@@ -83,6 +83,8 @@ static bool keeps_type(gufo_str name, const view *v, plan_type type)
         return type == PLAN_TYPE_F32;
     if (v->n_dims <= 1 || str_ends(name, "_norm.weight"))
         return true;
+    if (type == PLAN_TYPE_F16 || type == PLAN_TYPE_HALF)
+        return type == PLAN_TYPE_F16;
     if (type == PLAN_TYPE_GENERIC)
         return false;
     return !str_ends(name, ".weight") && !str_ends(name, ".lora_a") && !str_ends(name, ".lora_b");
@@ -97,13 +99,21 @@ void plan_note_first(tensor_plan *plan, const checkpoint_tensor *t)
         plan->first_type = type;
 }
 
-static void choose_type(planned_tensor *t)
+/* The type of a tensor that has the same one whatever is asked for. */
+static const gufo_element_type *kept_type(const planned_tensor *t, plan_type type)
 {
-    const gufo_element_type *f32 = gufo_element_type_by_id(GUFO_TYPE_F32);
+    const bool is_half = type == PLAN_TYPE_F16 && t->n_dims > 1;
 
-    if (!t->keeps_type || t->type == f32)
+    return gufo_element_type_by_id(is_half ? GUFO_TYPE_F16 : GUFO_TYPE_F32);
+}
+
+static void choose_type(planned_tensor *t, plan_type type)
+{
+    const gufo_element_type *kept = kept_type(t, type);
+
+    if (!t->keeps_type || t->type == kept)
         return;
-    t->type = f32;
+    t->type = kept;
     t->piece->how = PIECE_MAKE;
 }
 
@@ -124,7 +134,7 @@ static gufo_status check_type(const tensor_plan *plan, const view *v, const chec
 }
 
 static gufo_status add_tensor(tensor_plan *plan, planned_tensor *t, const view *v,
-                              const checkpoint_tensor *from, gufo_error *error)
+                              const checkpoint_tensor *from, plan_type type, gufo_error *error)
 {
     uint64_t first;
     planned_tensor *list =
@@ -150,7 +160,7 @@ static gufo_status add_tensor(tensor_plan *plan, planned_tensor *t, const view *
     status = piece_of_view(t, v, plan, error);
     t->piece->name = planned_source(t);
     if (status == GUFO_OK) {
-        choose_type(t);
+        choose_type(t, type);
         piece_forget_plain(t, v, plan);
     }
     return from != NULL ? checkpoint_fail(plan->checkpoint, from, status, error) : status;
@@ -280,8 +290,9 @@ gufo_status plan_add(tensor_plan *plan, gufo_str name, const view *v, const chec
     if (t.name == NULL)
         return GUFO_E_MEMORY;
     t.keeps_type = keeps_type(name, v, type);
+    t.only_half = type == PLAN_TYPE_HALF && !t.keeps_type;
     t.packed = first_packed(v);
-    status = add_tensor(plan, &t, v, from, error);
+    status = add_tensor(plan, &t, v, from, type, error);
     return status == GUFO_OK ? mark_first(plan, name, v, from, error) : status;
 }
 

@@ -248,6 +248,7 @@ typedef struct planned_tensor {
     piece *piece; /* NULL: the numbers are those of `from` in their order, as planned_piece says */
     uint8_t n_dims;
     bool keeps_type;  /* whatever type is asked for */
+    bool only_half;   /* F16 in a file of F16; F32 in all others */
     bool comes_first; /* in the file: floats of 4 bits, with their factors */
     bool is_lent;     /* `piece` is that of a job, in place of the plan's own */
 } planned_tensor;
@@ -325,7 +326,9 @@ typedef enum plan_type {
     PLAN_TYPE_BY_NAME, /* F32 with one dimension, and for what is not called a weight */
     PLAN_TYPE_GENERIC, /* F32 with one dimension: names mean little */
     PLAN_TYPE_F32,
-    PLAN_TYPE_ANY, /* as asked for, with two dimensions or more */
+    PLAN_TYPE_F16,
+    PLAN_TYPE_HALF, /* F16 in a file of F16; F32 in all others */
+    PLAN_TYPE_ANY,  /* as asked for, with two dimensions or more */
 } plan_type;
 
 /* Adds a tensor with the numbers of a view; of products, both factors: NAME.lora_a [rank, columns] and
