@@ -94,18 +94,30 @@ uint64_t names_block(const char *name)
     return part.len > 0 && str_number(part, &number) ? number : UINT64_MAX;
 }
 
-gufo_status names_renumber(const operation_call *c, gufo_error *error)
+/* Puts `more` and the number of the block that the name has, times `times`, in the place of that. */
+static gufo_status set_block(const operation_call *c, uint64_t times, uint64_t more,
+                             gufo_error *error)
 {
     gufo_str part = block_of(c->item->name);
     uint64_t number;
     char text[32];
 
-    if (part.len == 0 || !str_number(part, &number) || !checked_add(number, c->numbers[0], &number))
+    if (part.len == 0 || !str_number(part, &number) || !checked_add(number * times, more, &number))
         return refuse(error, GUFO_E_ARGUMENT, "its name has no number of a block");
     (void)snprintf(text, sizeof text, "%" PRIu64, number);
     return replace(c->item, (size_t)(part.data - c->item->name), part.len, gufo_str_of(text))
                ? GUFO_OK
                : fail_long(error);
+}
+
+gufo_status names_renumber(const operation_call *c, gufo_error *error)
+{
+    return set_block(c, 1, c->numbers[0], error);
+}
+
+gufo_status names_number(const operation_call *c, gufo_error *error)
+{
+    return set_block(c, 0, c->numbers[0], error);
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */

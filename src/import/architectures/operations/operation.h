@@ -253,7 +253,7 @@ gufo_str steps_suffix(const char *name);
 
 /* moves.c */
 operation_function names_keep, names_drop, names_skip, names_rename, names_strip, names_begin,
-    names_end, names_renumber, names_first, names_refuse;
+    names_end, names_renumber, names_number, names_first, names_refuse;
 operation_function shape_transpose, shape_swap, shape_reshape, shape_squeeze, shape_column,
     shape_flatten, shape_divide, shape_split, shape_alternate, shape_copy, shape_first_rows,
     shape_rows_from, shape_pad_rows, shape_repeat;

@@ -233,6 +233,7 @@ static const operation operations[] = {
     {"begin", "t", OPERATION_ON_NAMES, names_begin, 0},
     {"end", "t", OPERATION_ON_NAMES, names_end, 0},
     {"renumber", "n", OPERATION_ON_NAMES, names_renumber, 0},
+    {"number", "n", OPERATION_ON_NAMES, names_number, 0},
     {"first", "t", OPERATION_ON_ITEMS, names_first, 0},
     /* shapes and parts */
     {"transpose", "", OPERATION_ON_VIEWS, shape_transpose, OPERATION_TRANSPOSES},
