@@ -1,6 +1,7 @@
-/* Small models of many architectures, and what another converter made of them: every file of
- * tests/import/architectures (its README.md says what is in them).  All differences of all models are
- * printed; one is enough to fail. */
+/* Small models of many architectures, their towers, and what another converter made of them: every file of
+ * tests/import/architectures and towers (the README.md of the first says what is in them).  All differences
+ * of all models are printed; one is enough to fail. */
+#include "../support/quantize.h"
 #include "fixture_model.h"
 
 #include <math.h>
@@ -206,6 +207,15 @@ static void compare_data(subject *s, const gufo_tensor *t, const char *name, con
     free(numbers);
 }
 
+/* Whether a file of F32 has the tensor's own bytes: blocks, and what is F16 in every file. */
+static bool is_stored_so(const gufo_tensor *t, const json_t *types)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(t->type);
+    const char *full = json_string_value(json_object_get(types, "f32"));
+
+    return type->block_elements > 1 || (type->id == GUFO_TYPE_F16 && strcmp(full, "F16") == 0);
+}
+
 static void compare_tensors(subject *s, const json_t *expected)
 {
     const json_t *row;
@@ -222,7 +232,7 @@ static void compare_tensors(subject *s, const json_t *expected)
         }
         compare_shape(s, &tensor, name, json_array_get(row, 1));
         compare_types(s, name, json_array_get(row, 2));
-        if (gufo_element_type_by_id(tensor.type)->block_elements > 1)
+        if (is_stored_so(&tensor, json_array_get(row, 2)))
             compare_blocks(s, &tensor, name, json_array_get(row, 3));
         else
             compare_data(s, &tensor, name, json_array_get(row, 3));
@@ -237,9 +247,67 @@ static void compare_tensors(subject *s, const json_t *expected)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+static void write_type(subject *s, const char *type, const char *out)
+{
+    gufo_error error = no_error();
+    gufo_quantizer *q = gufo_import_quantize(s->import, type, NULL, &error);
+
+    check(q != NULL, "%s: %s", s->name, error.message);
+    check_ok(quantize_run(q, out, &(quantize_how){.flags = GUFO_JOB_REPLACE}, &error), &error, "%s",
+             s->name);
+    gufo_quantizer_free(q);
+}
+
+/* The bytes of all tensors of a file, one after the other; to be freed. */
+static uint8_t *read_all(const gufo_model *model, size_t *size)
+{
+    gufo_error error = no_error();
+    gufo_tensor tensor;
+    uint8_t *all;
+
+    *size = 0;
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++)
+        *size += (size_t)tensor.size;
+    all = malloc(*size + 1);
+    assert_non_null(all);
+    *size = 0;
+    for (uint64_t i = 0; gufo_model_tensor_at(model, i, &tensor); i++) {
+        check_ok(gufo_tensor_read_raw(model, &tensor, 0, all + *size, (size_t)tensor.size, &error),
+                 &error, "tensor %" PRIu64, i);
+        *size += (size_t)tensor.size;
+    }
+    return all;
+}
+
+/* Files of several types, each with one hash for all tensors. */
+static void compare_files(subject *s, const json_t *data)
+{
+    const char *target;
+    json_t *hash;
+
+    json_object_foreach((json_t *)data, target, hash)
+    {
+        path_text out = folder_path(s->root, "out.gguf");
+        gufo_error error = no_error();
+        gufo_model *model;
+        uint8_t *all;
+        size_t size;
+
+        write_type(s, target, out.text);
+        model = gufo_model_open(out.text, NULL, &error);
+        check(model != NULL, "%s: %s", s->name, error.message);
+        all = read_all(model, &size);
+        compare_hash(s, all, size, target, hash);
+        free(all);
+        gufo_model_free(model);
+    }
+}
+
 static void convert_model(subject *s)
 {
-    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    const bool is_tower = json_object_get(s->fixture, "mmproj") != NULL;
+    const gufo_checkpoint_options options = {
+        .flags = GUFO_CHECKPOINT_NO_VOCABULARY | (is_tower ? GUFO_CHECKPOINT_TOWER : 0u)};
     const json_t *expected = json_object_get(s->fixture, "expected");
     gufo_error error = no_error();
 
@@ -252,6 +320,7 @@ static void convert_model(subject *s)
     s->model = gufo_import_model(s->import);
     compare_metadata(s, json_object_get(expected, "metadata"));
     compare_tensors(s, json_object_get(expected, "tensors"));
+    compare_files(s, json_object_get(expected, "data"));
     gufo_import_free(s->import);
 }
 
@@ -265,9 +334,19 @@ static void test_architectures(void **state)
     folder_remove(&root);
 }
 
+static void test_towers(void **state)
+{
+    folder root = folder_new();
+
+    (void)state;
+    check_u64(each_fixture_in("tests/import/towers", &root, 1, convert_model), 0, "differences");
+    folder_remove(&root);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_architectures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_architectures),
+                                       cmocka_unit_test(test_towers)};
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

@@ -23,7 +23,8 @@ import torch
 WORD = (1 << 64) - 1
 SCALARS = {0: 'uint8 B', 1: 'int8 b', 2: 'uint16 H', 3: 'int16 h', 4: 'uint32 I', 5: 'int32 i', 6: 'float32 f',
            7: 'bool ?', 10: 'uint64 Q', 11: 'int64 q', 12: 'float64 d'}
-TENSOR_TYPES = {0: ('F32', 4), 1: ('F16', 2), 24: ('I8', 1), 26: ('I32', 4), 30: ('BF16', 2)}
+TENSOR_TYPES = {0: ('F32', 4), 1: ('F16', 2), 8: ('Q8_0', 34 / 32), 24: ('I8', 1), 26: ('I32', 4), 30: ('BF16', 2)}
+TOWER_TYPES = {'f32': 'ALL_F32', 'f16': 'MOSTLY_F16', 'bf16': 'MOSTLY_BF16', 'q8_0': 'MOSTLY_Q8_0'}
 
 
 # ---- the model -------------------------------------------------------------------------------
@@ -63,7 +64,8 @@ def stored(values, dtype):
 
 def write_folder(fixture, folder):
     folder.mkdir()
-    files = dict(fixture.get('other_files', {}), **{'config.json': fixture['config']})
+    name = 'params.json' if 'mistral' in fixture else 'config.json'
+    files = dict(fixture.get('other_files', {}), **{name: fixture['config']})
     for name, content in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
@@ -74,7 +76,7 @@ def write_folder(fixture, folder):
         data += part
     text = json.dumps(header).encode()
     text += b' ' * (-len(text) % 8)
-    (folder / 'model.safetensors').write_bytes(struct.pack('<Q', len(text)) + text + data)
+    (folder / ('consolidated.safetensors' if 'mistral' in fixture else 'model.safetensors')).write_bytes(struct.pack('<Q', len(text)) + text + data)
 
 
 # ---- the reference ---------------------------------------------------------------------------
@@ -107,7 +109,7 @@ def refuse(*_, **__):
     raise RuntimeError('config.json is taken as it is')
 
 
-def reference_class(root, name):
+def reference_class(root, name, tower=False):
     auto = type('Auto', (), {'from_pretrained': staticmethod(refuse)})
     sys.modules['transformers'] = types.ModuleType('transformers')
     sys.modules['transformers'].AutoConfig = sys.modules['transformers'].AutoTokenizer = auto
@@ -120,7 +122,7 @@ def reference_class(root, name):
     logging.disable(logging.CRITICAL)
     if (root / 'conversion').is_dir():
         from conversion import get_model_class
-        return get_model_class(name)
+        return get_model_class(name, mmproj=tower)
     spec = importlib.util.spec_from_file_location('converter', root / 'convert_hf_to_gguf.py')
     converter = sys.modules['converter'] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(converter)
@@ -175,9 +177,16 @@ class Reader:
         dims = [self.take('Q') for _ in range(self.take('I'))]
         return name, dims, TENSOR_TYPES[self.take('I')], self.take('Q')
 
-    def digest(self, dims, size, offset):
+    def data(self, dims, size, offset):
         begin = self.begin + offset
-        return hashlib.sha256(self.content[begin:begin + math.prod(dims) * size]).hexdigest()
+        return self.content[begin:begin + int(math.prod(dims) * size)]
+
+    def digest(self, dims, size, offset):
+        return hashlib.sha256(self.data(dims, size, offset)).hexdigest()
+
+    def digest_all(self):
+        whole = b''.join(self.data(dims, size, offset) for _, dims, (_, size), offset in self.tensors)
+        return hashlib.sha256(whole).hexdigest()
 
 
 def text_of(value):
@@ -188,24 +197,46 @@ def lines_of(values):
     return ',\n'.join(map(text_of, values))
 
 
+def tower(root, fixture, folder):
+    config, gguf_type = fixture['config'], {}
+    name = 'params.json' if 'mistral' in fixture else (config.get('vision_config', {}).get('architectures')
+                                                       or config['architectures'])[0]
+    model_class = reference_class(root.resolve(), name, True)
+    import gguf
+    for target, file_type in TOWER_TYPES.items():
+        content = convert(model_class, folder, gguf.LlamaFileType[file_type], folder / (target + '.gguf'))
+        gguf_type[target] = Reader(content)
+    renamed = fixture.get('renamed', {})
+    full = gguf_type['f32']
+    tensors = [[renamed.get(row[0], row[0]), row[1], {target: file.tensors[i][2][0] for target, file in gguf_type.items()},
+                full.digest(row[1], row[2][1], row[3])] for i, row in enumerate(full.tensors)]
+    return full.metadata, tensors, {target: file.digest_all() for target, file in gguf_type.items()}
+
+
+def model(root, fixture, folder):
+    model_class = reference_class(root.resolve(), fixture['config']['architectures'][0])
+    import gguf
+    full = Reader(convert(model_class, folder, gguf.LlamaFileType.ALL_F32, folder / 'f32.gguf'))
+    half = Reader(convert(model_class, folder, gguf.LlamaFileType.MOSTLY_F16, folder / 'f16.gguf'))
+    half_types = {name: kind[0] for name, _, kind, _ in half.tensors}
+    tensors = [[name, dims, {'f32': kind, 'f16': half_types[name]}, full.digest(dims, size, offset)]
+               for name, dims, (kind, size), offset in full.tensors]
+    return full.metadata, tensors, None
+
+
 def main(root, path):
     fixture = json.loads(path.read_text())
     with tempfile.TemporaryDirectory() as top:
         folder = pathlib.Path(top) / path.stem
         write_folder(fixture, folder)
-        model_class = reference_class(root.resolve(), fixture['config']['architectures'][0])
-        import gguf
-        full = Reader(convert(model_class, folder, gguf.LlamaFileType.ALL_F32, folder / 'f32.gguf'))
-        half = Reader(convert(model_class, folder, gguf.LlamaFileType.MOSTLY_F16, folder / 'f16.gguf'))
-    half_types = {name: kind[0] for name, _, kind, _ in half.tensors}
-    tensors = [[name, dims, {'f32': kind, 'f16': half_types[name]}, full.digest(dims, size, offset)]
-               for name, dims, (kind, size), offset in full.tensors]
+        metadata, tensors, data = (tower if 'mmproj' in fixture else model)(root, fixture, folder)
     others = ''.join(f'{text_of(key)}:{text_of(value)},\n' for key, value in fixture.items()
                      if key not in ('config', 'tensors', 'expected'))
-    metadata = ',\n'.join(f'{text_of(key)}:{text_of(value)}' for key, value in full.metadata.items()
+    metadata = ',\n'.join(f'{text_of(key)}:{text_of(value)}' for key, value in metadata.items()
                           if not key.startswith('tokenizer.'))
+    all_data = f',\n"data":{text_of(data)}' if data else ''
     print(f'{{"config":{text_of(fixture["config"])},\n{others}"tensors":[\n{lines_of(fixture["tensors"])}],\n'
-          f'"expected":{{"metadata":{{\n{metadata}}},\n"tensors":[\n{lines_of(tensors)}]}}}}')
+          f'"expected":{{"metadata":{{\n{metadata}}},\n"tensors":[\n{lines_of(tensors)}]{all_data}}}}}')
 
 
 if __name__ == '__main__':

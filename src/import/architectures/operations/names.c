@@ -103,6 +103,41 @@ static bool map_part(const char *architecture, gufo_str part, const char *suffix
     return false;
 }
 
+/* Where the digits begin that end the segment which ends at `end`: not the whole of it, and as programs print
+ * numbers; `end`: none do. */
+static size_t digits_before(gufo_str name, size_t end)
+{
+    size_t at = end;
+
+    while (at > 0 && is_digit(name.data[at - 1]))
+        at--;
+    if (at == end || at == 0 || name.data[at - 1] == '.' ||
+        (name.data[at] == '0' && end - at > 1))
+        return end;
+    return at;
+}
+
+/* Names in which the number is the end of a segment: "linear_{bid}". */
+static bool map_ending(const char *architecture, gufo_str part, const char *suffix,
+                       char out[GUFO_MAX_NAME + 1])
+{
+    for (size_t end = 1; end <= part.len; end++) {
+        size_t at = digits_before(part, end);
+        name_parts name = {.parts = {{part.data, at}, gufo_str_of("{bid}"), str_from(part, end)},
+                           .count = 3};
+        const char *tensor;
+        uint64_t number;
+
+        if ((end < part.len && part.data[end] != '.') || at == end ||
+            !str_number((gufo_str){part.data + at, end - at}, &number))
+            continue;
+        tensor = find_tensor(architecture, &name);
+        if (tensor != NULL)
+            return write_name(tensor, number, suffix, out);
+    }
+    return false;
+}
+
 bool names_map(const char *architecture, gufo_str source, char out[GUFO_MAX_NAME + 1])
 {
     static const char *const suffixes[] = {"", ".weight", ".bias"};
@@ -111,7 +146,9 @@ bool names_map(const char *architecture, gufo_str source, char out[GUFO_MAX_NAME
         gufo_str part = source;
 
         part.len -= str_ends(source, suffixes[i]) ? strlen(suffixes[i]) : 0;
-        if ((i == 0 || part.len < source.len) && map_part(architecture, part, suffixes[i], out))
+        if ((i == 0 || part.len < source.len) &&
+            (map_part(architecture, part, suffixes[i], out) ||
+             map_ending(architecture, part, suffixes[i], out)))
             return true;
     }
     return false;
