@@ -51,7 +51,8 @@ static void plan_all(gufo_import *import, const checkpoint *c, adapter *a, const
                                      .products = &a->products};
     tensor_plan plan = {.count = 0};
     gufo_error error = {0};
-    gufo_status status = config_open(&base, &folder, NULL, CONFIG_OF_MODEL, NULL, &import->allocator, &error);
+    gufo_status status =
+        config_open(&base, &folder, NULL, CONFIG_OF_MODEL, NULL, &import->allocator, &error);
 
     must(status == GUFO_OK, "the base is good");
     status = adapter_pair(a, c, base.architecture, &error);

@@ -120,6 +120,10 @@ END
     run -2 gufo convert m Q4_K_X
     run -2 --separate-stderr gufo convert m x.gguf --vocab-only --no-vocab
     same_error 'gufo: m: neither tensors nor a vocabulary are requested'
+    run -2 --separate-stderr gufo convert m x.gguf --mmproj --vocab-only
+    same_error 'gufo: m: the class alone says what a tower is, and it has no vocabulary'
+    run -3 --separate-stderr gufo convert m x.gguf --mmproj
+    [[ "$stderr" == *'the class "LlamaForCausalLM" is not known for a part that sees or hears'* ]]
     files m m/config.json m/model.safetensors m/tokenizer.json m/tokenizer_config.json
 }
 

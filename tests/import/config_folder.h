@@ -22,8 +22,8 @@ static inline model_config config_of(folder *f, const char *json, const char *ar
 
     *f = folder_new();
     write_text(f, "config.json", json);
-    check_ok(config_open(&config, FOLDER_AT(f->path), arch, false, NULL, NULL, &error), &error,
-             "%s", json);
+    check_ok(config_open(&config, FOLDER_AT(f->path), arch, CONFIG_OF_MODEL, NULL, NULL, &error),
+             &error, "%s", json);
     return config;
 }
 

@@ -303,11 +303,22 @@ static void compare_files(subject *s, const json_t *data)
     }
 }
 
+/* Files of towers are known by their names. */
+static void compare_name(subject *s, bool is_tower)
+{
+    char name[GUFO_NAME_SIZE];
+    gufo_error error = no_error();
+
+    check_ok(gufo_import_file_name(s->import, "Q8_0", name, &error), &error, "%s", s->name);
+    if ((strncmp(name, "mmproj-", 7) == 0) != is_tower)
+        differ(s, "the file is called %s", name);
+}
+
 static void convert_model(subject *s)
 {
     const bool is_tower = json_object_get(s->fixture, "mmproj") != NULL;
-    const gufo_checkpoint_options options = {
-        .flags = GUFO_CHECKPOINT_NO_VOCABULARY | (is_tower ? GUFO_CHECKPOINT_TOWER : 0u)};
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY |
+                                                      (is_tower ? GUFO_CHECKPOINT_TOWER : 0u)};
     const json_t *expected = json_object_get(s->fixture, "expected");
     gufo_error error = no_error();
 
@@ -320,6 +331,7 @@ static void convert_model(subject *s)
     s->model = gufo_import_model(s->import);
     compare_metadata(s, json_object_get(expected, "metadata"));
     compare_tensors(s, json_object_get(expected, "tensors"));
+    compare_name(s, is_tower);
     compare_files(s, json_object_get(expected, "data"));
     gufo_import_free(s->import);
 }

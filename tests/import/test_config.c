@@ -91,19 +91,21 @@ static void test_generic(void **state)
     uint64_t number;
 
     (void)state;
-    check_ok(config_open(&config, FOLDER_AT(f.path), "my-model", true, NULL, NULL, &error), &error,
-             "no file");
+    check_ok(
+        config_open(&config, FOLDER_AT(f.path), "my-model", CONFIG_GENERIC, NULL, NULL, &error),
+        &error, "no file");
     assert_string_equal(config.architecture, "my-model");
     assert_int_equal(config_number(&config, "hidden_size|3", &number, &error), GUFO_OK);
     assert_int_equal(number, 3);
     config_close(&config);
     write_text(&f, "config.json", "{\"architectures\": \"Unknown\", \"rope_scaling\": 7}");
-    check_ok(config_open(&config, FOLDER_AT(f.path), "my-model", true, NULL, NULL, &error), &error,
-             "unknown");
+    check_ok(
+        config_open(&config, FOLDER_AT(f.path), "my-model", CONFIG_GENERIC, NULL, NULL, &error),
+        &error, "unknown");
     config_close(&config);
     write_text(&f, "config.json", "{\"architectures\": [\"DbrxForCausalLM\"]}");
-    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, true, NULL, NULL, &error), &error,
-             "known class");
+    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, CONFIG_GENERIC, NULL, NULL, &error),
+             &error, "known class");
     assert_string_equal(config.architecture, "dbrx");
     config_close(&config);
     folder_remove(&f);
@@ -224,8 +226,8 @@ static model_config mistral_of(folder *f, const char *json)
 
     *f = folder_new();
     write_text(f, "params.json", json);
-    check_ok(config_open(&config, FOLDER_AT(f->path), NULL, false, NULL, NULL, &error), &error,
-             "%s", json);
+    check_ok(config_open(&config, FOLDER_AT(f->path), NULL, CONFIG_OF_MODEL, NULL, NULL, &error),
+             &error, "%s", json);
     assert_true(config.is_mistral);
     assert_string_equal(config.class_name, "params.json");
     return config;
@@ -261,6 +263,52 @@ static void test_mistral(void **state)
     config_done(&f, &config);
 }
 
+/* ---- towers ------------------------------------------------------------------------------------ */
+
+/* Fields of parts are changed, files of the preprocessor lie over one another, and config.json stays. */
+static void test_tower(void **state)
+{
+    folder f = folder_new();
+    model_config config;
+    gufo_error error = no_error();
+
+    (void)state;
+    write_text(
+        &f, "config.json",
+        "{\"architectures\": [\"Qwen2VLModel\"], \"hidden_size\": 64, \"model_type\": \"qwen2_vl\","
+        " \"vision_config\": {\"depth\": 3, \"num_heads\": 2, \"embed_dim\": 8, \"hidden_size\": "
+        "9}}");
+    write_text(&f, "preprocessor_config.json",
+               "{\"a\": 1, \"b\": 2, \"c\": 3, \"d\": 4, \"media_proc_cfg\": {\"b\": 20}}");
+    write_text(&f, "processor_config.json",
+               "{\"c\": 30, \"d\": 40, \"image_processor\": {\"d\": 400}}");
+    write_text(
+        &f, "tokenizer_config.json",
+        "{\"added_tokens_decoder\": {\"7\": {\"content\": \"A\"}, \"-1\": {\"content\": \"D\"}}}");
+    write_text(&f, "tekken.json", "{\"special_tokens\": [7, {\"token_str\": \"B\", \"rank\": 8}]}");
+    write_text(&f, "tokenizer.json",
+               "{\"added_tokens\": [{\"content\": \"C\", \"id\": \"9\"}, {\"content\": \"C\", "
+               "\"id\": 9}]}");
+    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, CONFIG_OF_TOWER, NULL, NULL, &error),
+             &error, "a tower");
+    assert_string_equal(config.architecture, "clip");
+    assert_string_equal(config.rules, "@tower_qwen2vl");
+    check_number(&config, "hidden_size", 64);
+    check_number(&config, "vision.image_size", 560);
+    check_number(&config, "vision.hidden_size", 8);
+    check_number(&config, "vision.intermediate_size", 9);
+    check_number(&config, "raw.vision_config.hidden_size", 9);
+    check_number(&config, "processor.a", 1);
+    check_number(&config, "processor.b", 20);
+    check_number(&config, "processor.c", 30);
+    check_number(&config, "processor.d", 400);
+    check_number(&config, "added(\"A\")", 7);
+    check_number(&config, "added(\"B\")", 8);
+    check_number(&config, "added(\"C\")", 9);
+    check_condition(&config, "has(added(\"D\")) or has(audio.x)", false);
+    config_done(&f, &config);
+}
+
 /* ---- failures ---------------------------------------------------------------------------------- */
 
 typedef struct failure {
@@ -269,7 +317,7 @@ typedef struct failure {
     const char *message; /* a part of it */
 } failure;
 
-static void check_failure(const failure *row, bool generic)
+static void check_failure(const failure *row, config_kind kind)
 {
     folder f = folder_new();
     model_config config;
@@ -278,7 +326,7 @@ static void check_failure(const failure *row, bool generic)
 
     if (row->json != NULL)
         write_text(&f, "config.json", row->json);
-    status = config_open(&config, FOLDER_AT(f.path), row->arch, generic, NULL, NULL, &error);
+    status = config_open(&config, FOLDER_AT(f.path), row->arch, kind, NULL, NULL, &error);
     if (status == GUFO_OK)
         config_close(&config);
     check_status(status, row->status, &error, "%s", row->json);
@@ -328,12 +376,32 @@ static void test_failures(void **state)
         {"{}", "a.b", GUFO_E_ARGUMENT, "cannot begin a key"},
         {"7", "x", GUFO_E_MALFORMED, "not an object"},
     };
+    static const failure towers[] = {
+        {"{}", NULL, GUFO_E_TYPE, "the class \"\" is not known"},
+        {"{\"architectures\": [\"LlamaForCausalLM\"]}", NULL, GUFO_E_TYPE,
+         "the class \"LlamaForCausalLM\" is not known for a part that sees or hears"},
+        {"{\"architectures\": [\"RADIOModel\"]}", NULL, GUFO_E_TYPE,
+         "no rules for the part of the class \"RADIOModel\" that sees or hears"},
+        {"{\"architectures\": [\"X\"], \"vision_config\": {\"architectures\": 3}}", NULL,
+         GUFO_E_MALFORMED, "not a list"},
+        {"{\"architectures\": [\"Qwen2VLModel\"], \"vision_config\": {\"depth\": 3}}", NULL,
+         GUFO_E_MALFORMED, "no vision.num_heads"},
+        {"{\"architectures\": [\"LlavaForConditionalGeneration\"]}", NULL, GUFO_E_TYPE,
+         "the tokenizer has no token [IMG_BREAK]"},
+        {"{\"architectures\": [\"InternVisionModel\"], \"vision_config\": {\"image_size\": []}}",
+         NULL, GUFO_E_MALFORMED, "image_size"},
+        {"{\"architectures\": [\"JanusForConditionalGeneration\"], \"vision_config\":"
+         " {\"hidden_size\": \"x\", \"mlp_ratio\": 2}}",
+         NULL, GUFO_E_MALFORMED, "vision.hidden_size is a text"},
+    };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        check_failure(&rows[i], false);
+        check_failure(&rows[i], CONFIG_OF_MODEL);
     for (size_t i = 0; i < COUNT_OF(generic); i++)
-        check_failure(&generic[i], true);
+        check_failure(&generic[i], CONFIG_GENERIC);
+    for (size_t i = 0; i < COUNT_OF(towers); i++)
+        check_failure(&towers[i], CONFIG_OF_TOWER);
 }
 
 /* 10,000 lists inside one another. */
@@ -349,7 +417,7 @@ static void test_deep(void **state)
     memset(json + 6, '[', DEPTH);
     memset(json + 6 + DEPTH, ']', DEPTH);
     memcpy(json + 6 + 2 * DEPTH, "}", 2);
-    check_failure(&row, false);
+    check_failure(&row, CONFIG_OF_MODEL);
     free(json);
 }
 
@@ -366,19 +434,20 @@ static void test_other_files(void **state)
     write_text(&f, "config.json", json);
     write_text(&f, "generation_config.json", "{\"a\": ");
     write_text(&f, "tokenizer_config.json", "{\"add_prefix_space\": true}");
-    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, false, NULL, NULL, &error), &error,
-             "all");
+    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, CONFIG_OF_MODEL, NULL, NULL, &error),
+             &error, "all");
     assert_null(config.generation);
     check_condition(&config, "tokcfg.add_prefix_space", true);
     config_close(&config);
     write_text(&f, "generation_config.json", "{\"top_k\": 5}");
-    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, false, NULL, NULL, &error), &error,
-             "all");
+    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, CONFIG_OF_MODEL, NULL, NULL, &error),
+             &error, "all");
     assert_non_null(config.generation);
     config_close(&config);
     write_text(&f, "tokenizer_config.json", "{\"a\": 1,}");
-    assert_int_equal(config_open(&config, FOLDER_AT(f.path), NULL, false, NULL, NULL, &error),
-                     GUFO_E_MALFORMED);
+    assert_int_equal(
+        config_open(&config, FOLDER_AT(f.path), NULL, CONFIG_OF_MODEL, NULL, NULL, &error),
+        GUFO_E_MALFORMED);
     assert_non_null(strstr(error.file, "tokenizer_config.json"));
     folder_remove(&f);
 }
@@ -425,7 +494,8 @@ static void test_memory(void **state)
 
         memory.calls = 0;
         memory.fail_at = i;
-        status = config_open(&config, FOLDER_AT(f.path), NULL, false, NULL, &allocator, &error);
+        status = config_open(&config, FOLDER_AT(f.path), NULL, CONFIG_OF_MODEL, NULL, &allocator,
+                             &error);
         check(status == GUFO_OK || status == GUFO_E_MEMORY, "%zu: %s", i, error.message);
         if (status == GUFO_OK)
             config_close(&config);
@@ -438,12 +508,13 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classes), cmocka_unit_test(test_given_architecture),
-        cmocka_unit_test(test_generic), cmocka_unit_test(test_text_part),
-        cmocka_unit_test(test_edits),   cmocka_unit_test(test_ropes),
-        cmocka_unit_test(test_mistral), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_deep),    cmocka_unit_test(test_other_files),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_classes),     cmocka_unit_test(test_given_architecture),
+        cmocka_unit_test(test_generic),     cmocka_unit_test(test_text_part),
+        cmocka_unit_test(test_edits),       cmocka_unit_test(test_ropes),
+        cmocka_unit_test(test_mistral),     cmocka_unit_test(test_tower),
+        cmocka_unit_test(test_failures),    cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_other_files), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -60,8 +60,10 @@ static bool fits(const gufo_key_info *info, const rule *row)
 
 static void check_key(const rule *row)
 {
-    /* Rows of @groups are for several architectures. */
-    const gufo_str arch = gufo_str_of(row->group[0] == '@' ? "llama" : row->group);
+    /* Rows of @groups are for several architectures, those of towers for one. */
+    const bool is_tower = strncmp(row->group, "@tower", 6) == 0;
+    const char *of_groups = is_tower ? "clip" : "llama";
+    const gufo_str arch = gufo_str_of(row->group[0] == '@' ? of_groups : row->group);
     char name[GUFO_KEY_NAME_SIZE];
     const gufo_key_info *info = gufo_key_find_str(gufo_str_of(row->key), arch);
 

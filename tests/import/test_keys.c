@@ -151,8 +151,8 @@ static void check_delivered(const char *name, const char *architecture)
     (void)snprintf(path, sizeof path, "data/convert/hf/%s", name);
     model = need_shared(path);
     expected = load(path_join(model.text, "expected.json").text);
-    check_ok(config_open(&config, FOLDER_AT(model.text), NULL, false, NULL, NULL, &error), &error,
-             "%s", name);
+    check_ok(config_open(&config, FOLDER_AT(model.text), NULL, CONFIG_OF_MODEL, NULL, NULL, &error),
+             &error, "%s", name);
     check(strcmp(config.architecture, architecture) == 0, "%s: %s", name, config.architecture);
     check_ok(write_keys(&w, &config, &error), &error, "%s", name);
     check_keys(w.import.document, json_object_get(expected, "metadata"));
@@ -273,7 +273,7 @@ static gufo_status open_made(const made_config *row, folder *f, model_config *co
             *slash = '/';
             write_file(path.text, row->others[i].text, strlen(row->others[i].text));
         }
-    return config_open(config, FOLDER_AT(f->path), NULL, false, NULL, NULL, error);
+    return config_open(config, FOLDER_AT(f->path), NULL, CONFIG_OF_MODEL, NULL, NULL, error);
 }
 
 static void check_made(const made_config *row)

@@ -11,7 +11,8 @@ static gufo_status open_generic(tensor_case *c, const safetensor *tensors, size_
 
     memset(c, 0, sizeof *c);
     c->folder = folder_new();
-    check_ok(config_open(&c->config, FOLDER_AT(c->folder.path), "thing", true, NULL, NULL, error),
+    check_ok(config_open(&c->config, FOLDER_AT(c->folder.path), "thing", CONFIG_GENERIC, NULL, NULL,
+                         error),
              error, "config");
     safetensors_write(folder_path(&c->folder, "model.safetensors").text, tensors, count);
     c->import.allocator = *c->config.allocator;

@@ -400,8 +400,9 @@ const command_line command_convert = {
         "The architecture comes from config.json.  For one without rules gufo ends with status 3; "
         "--arch NAME --generic makes a file with the tensors' own names.  Where blocks of GGUF "
         "hold the numbers of quantized weights (FP8, GPTQ, AWQ, compressed-tensors, modelopt, "
-        "MXFP4 ...), gufo keeps them; elsewhere it unpacks the weights.  It converts only the "
-        "text model, not a vision or audio part.  It recognises the pre-tokenizer by the content "
+        "MXFP4 ...), gufo keeps them; elsewhere it unpacks the weights.  It converts the text "
+        "model; --mmproj converts the part that sees images or hears, which programs read from a "
+        "file of its own.  It recognises the pre-tokenizer by the content "
         "of tokenizer.json, so an edited vocabulary does no harm.",
     .examples = {{"gufo convert Qwen3-8B qwen3-8b-bf16.gguf BF16", "Converts a folder."},
                  {"gufo convert Qwen3-8B --to models Q4_K_M,Q8_0",

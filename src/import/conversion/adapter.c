@@ -102,8 +102,8 @@ static gufo_status make_config(conversion *c, const gufo_model *model, gufo_erro
     c->base_file = (memory_file){"config.json", gufo_str_of(c->base_config)};
     c->base_files = (memory_files){&c->base_file, 1};
     folder = source_folder_memory(&c->base_files);
-    return config_open(&c->config, &folder, c->options.arch, CONFIG_OF_MODEL, NULL, &c->base.allocator,
-                       error);
+    return config_open(&c->config, &folder, c->options.arch, CONFIG_OF_MODEL, NULL,
+                       &c->base.allocator, error);
 }
 
 static gufo_status take_text(const gufo_model *model, const char *key, char **out,
@@ -151,8 +151,8 @@ static gufo_status open_folder(conversion *c, const char *path, gufo_error *erro
         return fail_memory(error);
     c->base_place = model_place_of(c->base_path, c->place.folder.follow);
     folder_name_settle(&c->base_place.folder, c->options.base_called, c->base_called);
-    return config_open(&c->config, &c->base_place.folder, c->options.arch, CONFIG_OF_MODEL, &c->bounds,
-                       &c->base.allocator, error);
+    return config_open(&c->config, &c->base_place.folder, c->options.arch, CONFIG_OF_MODEL,
+                       &c->bounds, &c->base.allocator, error);
 }
 
 /* The configuration of a base that the caller names. */

@@ -190,7 +190,8 @@ static gufo_status config_complete_ropes(model_config *config, gufo_error *error
 
     if (given == NULL)
         given = json_object_get(config->fields, name = "rope_scaling");
-    if (given != NULL && !json_is_null(given) && !json_is_object(given) && config->kind != CONFIG_GENERIC)
+    if (given != NULL && !json_is_null(given) && !json_is_object(given) &&
+        config->kind != CONFIG_GENERIC)
         return refuse(error, GUFO_E_MALFORMED, "%s is not an object", name);
     json_decref(config->ropes);
     config->ropes = json_is_object(given) ? json_deep_copy(given) : json_object();
@@ -380,8 +381,8 @@ static gufo_status fail_architecture(const model_config *c, const class_row *row
             status, rules_of_class(row) != NULL ? GUFO_ADVICE_TOWER : GUFO_ADVICE_GENERIC, error);
     }
     if (is_tower(row))
-        return refuse(error, GUFO_E_TYPE, "no rules for the part of the class %s that sees or hears",
-                      QUOTED(name));
+        return refuse(error, GUFO_E_TYPE,
+                      "no rules for the part of the class %s that sees or hears", QUOTED(name));
     status = refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\" of the class %s",
                     row->architecture, QUOTED(name));
     return import_advise(status, GUFO_ADVICE_GENERIC, error);
@@ -578,7 +579,8 @@ static gufo_status prepare(model_config *c, const char *arch, gufo_error *error)
     c->edited = json_copy(c->fields);
     if (c->edited == NULL)
         return fail_memory(error);
-    return c->kind == CONFIG_GENERIC ? GUFO_OK : config_edit(c, c->rules, "config", c->edited, error);
+    return c->kind == CONFIG_GENERIC ? GUFO_OK
+                                     : config_edit(c, c->rules, "config", c->edited, error);
 }
 
 gufo_status config_open(model_config *config, const source_folder *folder, const char *arch,
@@ -587,10 +589,8 @@ gufo_status config_open(model_config *config, const source_folder *folder, const
 {
     gufo_status status;
 
-    *config = (model_config){.allocator = mem_allocator(allocator),
-                             .folder = *folder,
-                             .bounds = bounds,
-                             .kind = kind};
+    *config = (model_config){
+        .allocator = mem_allocator(allocator), .folder = *folder, .bounds = bounds, .kind = kind};
     status = read_files(config, error);
     if (status == GUFO_OK)
         status = config_failed(config, prepare(config, arch, error), error);

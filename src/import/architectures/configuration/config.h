@@ -28,9 +28,9 @@ typedef struct model_config {
     json_t *ropes;      /* parameters of rotary positions, complete */
     json_t *tokenizer;  /* tokenizer_config.json; NULL: none */
     json_t *generation; /* generation_config.json; NULL: none, or unreadable */
-    json_t *processor;  /* of a tower: preprocessor_config.json with processor_config.json over it */
-    char *unread;       /* why it is unreadable; NULL: it is not */
-    bool is_mistral;    /* Mistral's own layout: params.json */
+    json_t *processor; /* of a tower: preprocessor_config.json with processor_config.json over it */
+    char *unread;      /* why it is unreadable; NULL: it is not */
+    bool is_mistral;   /* Mistral's own layout: params.json */
     /* "LlamaForCausalLM"; "params.json" in Mistral's own layout; "" if the configuration names none,
      * and the caller an architecture */
     char *class_name;

@@ -49,7 +49,7 @@ static const struct processor_row {
 static gufo_status lay_over(json_t *fields, json_t *others, gufo_error *error)
 {
     return !json_is_object(others) || json_object_update(fields, others) == 0 ? GUFO_OK
-                                                                             : fail_memory(error);
+                                                                              : fail_memory(error);
 }
 
 gufo_status config_read_processor(model_config *config, gufo_error *error)

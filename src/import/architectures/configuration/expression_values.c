@@ -475,9 +475,9 @@ static const struct object_row {
     const char *name;
     json_t *(*get)(const expression_scope *scope);
 } objects[] = {
-    {"raw", raw_of},     {"tokcfg", tokenizer_of}, {"generation", generation_of},
-    {"ropes", ropes_of}, {"rope", rope_of},        {"swa", rope_of_windows},
-    {"vision", vision_of}, {"audio", audio_of}, {"processor", processor_of},
+    {"raw", raw_of},       {"tokcfg", tokenizer_of}, {"generation", generation_of},
+    {"ropes", ropes_of},   {"rope", rope_of},        {"swa", rope_of_windows},
+    {"vision", vision_of}, {"audio", audio_of},      {"processor", processor_of},
 };
 
 static gufo_str next_part(gufo_str *path)

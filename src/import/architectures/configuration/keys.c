@@ -316,7 +316,6 @@ gufo_status keys_write(gufo_import *import, const keys_request *request, keys_ph
                            .file_type = request->file_type}};
 
     return config_failed(
-        config,
-        rules_apply(&w.scope, config->rules, phase_names[phase], write_row, &w, error),
+        config, rules_apply(&w.scope, config->rules, phase_names[phase], write_row, &w, error),
         error);
 }

@@ -111,8 +111,7 @@ static size_t digits_before(gufo_str name, size_t end)
 
     while (at > 0 && is_digit(name.data[at - 1]))
         at--;
-    if (at == end || at == 0 || name.data[at - 1] == '.' ||
-        (name.data[at] == '0' && end - at > 1))
+    if (at == end || at == 0 || name.data[at - 1] == '.' || (name.data[at] == '0' && end - at > 1))
         return end;
     return at;
 }
@@ -146,9 +145,8 @@ bool names_map(const char *architecture, gufo_str source, char out[GUFO_MAX_NAME
         gufo_str part = source;
 
         part.len -= str_ends(source, suffixes[i]) ? strlen(suffixes[i]) : 0;
-        if ((i == 0 || part.len < source.len) &&
-            (map_part(architecture, part, suffixes[i], out) ||
-             map_ending(architecture, part, suffixes[i], out)))
+        if ((i == 0 || part.len < source.len) && (map_part(architecture, part, suffixes[i], out) ||
+                                                  map_ending(architecture, part, suffixes[i], out)))
             return true;
     }
     return false;
