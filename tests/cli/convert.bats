@@ -123,7 +123,7 @@ END
     run -2 --separate-stderr gufo convert m x.gguf --mmproj --vocab-only
     same_error 'gufo: m: the class alone says what a tower is, and it has no vocabulary'
     run -3 --separate-stderr gufo convert m x.gguf --mmproj
-    [[ "$stderr" == *'the class "LlamaForCausalLM" is not known for a part that sees or hears'* ]]
+    [[ "$stderr" == *" is not known for a part that sees or hears" ]]
     files m m/config.json m/model.safetensors m/tokenizer.json m/tokenizer_config.json
 }
 
