@@ -1,7 +1,9 @@
 /* gufo ollama: models in the store of Ollama.
  *
  *     gufo ollama import MODEL...       from files into the store (ollama_import.c)
- *     gufo ollama export NAME [OUT]     from the store to files (ollama_export.c) */
+ *     gufo ollama export NAME [OUT]     from the store to files (ollama_export.c)
+ *
+ * ollama_store.c knows where the store is. */
 #ifndef CLI_REMOTE_OLLAMA_H
 #define CLI_REMOTE_OLLAMA_H
 
