@@ -204,7 +204,10 @@ typedef struct gufo_checkpoint_options {
      * other keys of general.* and rules of some architectures come from it where the files do not say more.
      * NULL: as in the path; "": it has no name. */
     const char *called, *base_called;
-    uint64_t reserved[4]; /* must be zero */
+    /* The model's folder, which may be anywhere; it outlives the import and what was made of it.  The path then
+     * only says what it is called.  NULL: a folder or file on disk. */
+    const gufo_folder *folder;
+    uint64_t reserved[3]; /* must be zero */
 } gufo_checkpoint_options;
 
 /* Reads the tokenizer.json of a model folder and, into `config`, the tokenizer_config.json beside it, which

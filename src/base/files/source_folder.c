@@ -182,6 +182,13 @@ source_folder source_folder_disk(gufo_str path)
 
 /* ---- in memory ------------------------------------------------------------------------------ */
 
+static gufo_str path_in_memory(const source_folder *folder, size_t index)
+{
+    const memory_files *files = folder->state;
+
+    return index < files->count ? gufo_str_of(files->list[index].name) : (gufo_str){NULL, 0};
+}
+
 static const memory_file *find_in_memory(const source_folder *folder, const char *name)
 {
     const memory_files *files = folder->state;
@@ -204,16 +211,18 @@ static gufo_status open_in_memory(const source_folder *folder, const char *name,
     return GUFO_OK;
 }
 
-static gufo_status list_in_memory(const source_folder *folder, const char *name,
-                                  source_folder_visit *visit, void *context, gufo_error *error)
+/* The path of file `index`; without data past the last. */
+typedef gufo_str path_at_fn(const source_folder *folder, size_t index);
+
+/* Of all paths, those of the files in the folder `name` itself. */
+static gufo_status list_paths(const source_folder *folder, path_at_fn *path_at, const char *name,
+                              source_folder_visit *visit, void *context, gufo_error *error)
 {
-    const memory_files *files = folder->state;
     const bool all = strcmp(name, ".") == 0;
     gufo_status status = GUFO_OK;
+    gufo_str rest;
 
-    for (size_t i = 0; i < files->count && status == GUFO_OK; i++) {
-        gufo_str rest = gufo_str_of(files->list[i].name);
-
+    for (size_t i = 0; status == GUFO_OK && (rest = path_at(folder, i)).data != NULL; i++) {
         if (!all && (!str_begins(rest, name) || rest.data[strlen(name)] != '/'))
             continue;
         rest = all ? rest : str_from(rest, strlen(name) + 1);
@@ -221,6 +230,12 @@ static gufo_status list_in_memory(const source_folder *folder, const char *name,
             status = visit(context, rest, error);
     }
     return status;
+}
+
+static gufo_status list_in_memory(const source_folder *folder, const char *name,
+                                  source_folder_visit *visit, void *context, gufo_error *error)
+{
+    return list_paths(folder, path_in_memory, name, visit, context, error);
 }
 
 static bool has_in_memory(const source_folder *folder, const char *name)
@@ -233,6 +248,57 @@ source_folder source_folder_memory(const memory_files *files)
     static const source_folder_kind in_memory = {open_in_memory, list_in_memory, has_in_memory};
 
     return (source_folder){.kind = &in_memory, .state = files};
+}
+
+/* ---- of a caller ----------------------------------------------------------------------------- */
+
+static gufo_str path_of_user(const source_folder *folder, size_t index)
+{
+    const gufo_folder *user = folder->state;
+
+    return gufo_str_of(user->name_at(user->context, index));
+}
+
+static bool has_of_user(const source_folder *folder, const char *name)
+{
+    gufo_str path;
+
+    for (size_t i = 0; (path = path_of_user(folder, i)).data != NULL; i++)
+        if (gufo_str_equal(path, gufo_str_of(name)))
+            return true;
+    return false;
+}
+
+static gufo_status open_of_user(const source_folder *folder, const char *name,
+                                const gufo_allocator *allocator, source *out, gufo_error *error)
+{
+    const gufo_folder *user = folder->state;
+    gufo_error reason = {.code = GUFO_OK, .offset = GUFO_NO_OFFSET};
+    gufo_source file = {.context = NULL};
+    gufo_status status;
+
+    if (!has_of_user(folder, name))
+        return fail_io(error, ENOENT, "cannot open");
+    status = user->open(user->context, name, &file, &reason);
+    if (status != GUFO_OK)
+        return fail_from_callback(error, status, &reason);
+    source_open_user(out, &file, UINT64_MAX, allocator);
+    return GUFO_OK;
+}
+
+static gufo_status list_of_user(const source_folder *folder, const char *name,
+                                source_folder_visit *visit, void *context, gufo_error *error)
+{
+    return list_paths(folder, path_of_user, name, visit, context, error);
+}
+
+source_folder source_folder_user(const gufo_folder *user, gufo_str path)
+{
+    static const source_folder_kind of_user = {open_of_user, list_of_user, has_of_user};
+
+    while (path.len > 0 && path.data[path.len - 1] == '/')
+        path.len--;
+    return (source_folder){.kind = &of_user, .path = path, .state = user};
 }
 
 /* ---- any ------------------------------------------------------------------------------------ */

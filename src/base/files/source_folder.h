@@ -63,6 +63,9 @@ typedef struct memory_files {
 
 source_folder source_folder_memory(const memory_files *files);
 
+/* Of a caller's folder, which is lent. */
+source_folder source_folder_user(const gufo_folder *user, gufo_str path);
+
 gufo_status source_folder_open(const source_folder *folder, const char *name,
                                const gufo_allocator *allocator, struct source *out,
                                gufo_error *error);

@@ -40,7 +40,7 @@ static gufo_status check_source(const gufo_source *user, gufo_error *error)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_input.source is missing");
     if (user->read == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_source.read is missing");
-    return reserved_check((const uint64_t[4]){user->reserved[0], user->reserved[1]}, "gufo_source",
+    return reserved_check((const uint64_t[4]){user->reserved[0]}, "gufo_source",
                           error);
 }
 

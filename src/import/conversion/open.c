@@ -339,7 +339,13 @@ static gufo_status check_options(const gufo_checkpoint_options *o, gufo_error *e
         return GUFO_E_ARGUMENT;
     if (o->run != NULL && run_check(o->run, error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
-    return reserved_check(o->reserved, "gufo_checkpoint_options", error);
+    if (o->folder != NULL && (o->folder->name_at == NULL || o->folder->open == NULL ||
+                              reserved_check(o->folder->reserved, "gufo_folder", error) != GUFO_OK))
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "gufo_checkpoint_options.folder lacks a function, or "
+                      "has one of a later version");
+    return reserved_check((const uint64_t[4]){o->reserved[0], o->reserved[1], o->reserved[2]},
+                          "gufo_checkpoint_options", error);
 }
 
 /* Takes over `path`, which the place may be of. */
@@ -397,7 +403,10 @@ gufo_import *gufo_import_checkpoint(const char *path, const gufo_checkpoint_opti
         (void)fail_memory(error);
         return NULL;
     }
-    place = model_place_of(own, (options->flags & GUFO_CHECKPOINT_FOLLOW) != 0);
+    if (options->folder != NULL)
+        place = (model_place){.folder = source_folder_user(options->folder, gufo_str_of(own))};
+    else
+        place = model_place_of(own, (options->flags & GUFO_CHECKPOINT_FOLLOW) != 0);
     return open_place(&place, own, options, false, error);
 }
 

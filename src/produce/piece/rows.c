@@ -93,6 +93,35 @@ row_run rows_find(const piece *p, uint64_t row, uint64_t most)
     return run;
 }
 
+/* ---- what comes next ------------------------------------------------------------------------ */
+
+/* Rows of a segment from row `from` of it on: side by side they are what is left, else they are anywhere in it. */
+static void expect_segment(const rows *r, const segment *s, uint64_t from, uint64_t rows_in_all)
+{
+    uint64_t first = s->first, last = s->first;
+
+    for (unsigned i = 0; i < DIMS; i++)
+        last += (s->count[i] - 1) * s->stride[i];
+    if (s->stride[0] == 1 && s->count[0] == rows_in_all)
+        first += from;
+    source_expect(r->source, r->offset + first * r->row_bytes, (last - first + 1) * r->row_bytes);
+}
+
+void rows_expect(const piece *p, uint64_t row, uint64_t count)
+{
+    const uint64_t end = row + count;
+
+    while (row < end) {
+        const segment *s = segment_of(p, row);
+        const rows *r = &p->sources[s->source];
+        const uint64_t in_all = s->count[0] * s->count[1] * s->count[2];
+
+        if (r->source != NULL && r->source->user.expect != NULL)
+            expect_segment(r, s, row - s->begin, in_all);
+        row = s->begin + in_all;
+    }
+}
+
 /* ---- reading -------------------------------------------------------------------------------- */
 
 gufo_status rows_fail(const gufo_job *job, const rows *r, gufo_status status, gufo_error *error)

@@ -102,7 +102,7 @@ gufo_status identity_of_input(const job_input *input, uint64_t *head, uint64_t *
     return status;
 }
 
-/* Its size, its time, and what it says before its data. */
+/* Its size, its time or version, and what it says before its data. */
 static gufo_status chain_input(uint64_t *hash, const job_input *input, bool timeless,
                                gufo_error *error)
 {
@@ -116,6 +116,8 @@ static gufo_status chain_input(uint64_t *hash, const job_input *input, bool time
         chain_u64(hash, (uint64_t)info.st_mtim.tv_sec);
         chain_u64(hash, (uint64_t)info.st_mtim.tv_nsec);
     }
+    if (input->source->user.version != 0)
+        chain_u64(hash, input->source->user.version);
     status = chain_bytes(hash, input->source, 0, input->head, error);
     if (status != GUFO_OK)
         fail_in(error, input->role, input->index, input->name);

@@ -147,6 +147,10 @@ gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t fi
     const piece *p = job_piece_at(w->job, number, &room);
     parallel_loop loop = {.threads = w->threads, .context = w, .work = fill_tile};
 
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].source != NULL)
+            source_expect(p->sources[i].source, p->sources[i].offset,
+                          p->sources[i].count * p->sources[i].row_bytes);
     w->band.piece = number;
     w->band.slice = slice;
     w->band.first = first;
@@ -387,9 +391,12 @@ static gufo_status pass_band(const work *w, worker *t, const unit *u, uint32_t n
 gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_error *error)
 {
     const piece *p = u->piece;
-    gufo_status status =
-        p->transpose ? GUFO_OK : rows_gather(w->job, p, u->row, u->rows, t->source, error);
+    gufo_status status = GUFO_OK;
 
+    if (!p->transpose) {
+        rows_expect(p, u->row, u->rows);
+        status = rows_gather(w->job, p, u->row, u->rows, t->source, error);
+    }
     if (status == GUFO_OK)
         status = load_importance(w, t, u, error);
     /* Decoding changes the bytes, passing does not. */

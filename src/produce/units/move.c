@@ -73,6 +73,7 @@ gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
+    rows_expect(u->piece, u->row, u->rows);
     /* Without files no bytes stay that could be measured. */
     for (uint32_t i = 0; w->files != NULL && i < u->piece->n_made && status == GUFO_OK; i++)
         status = move_to(w, t, u, &u->piece->made[i], error);

@@ -25,6 +25,9 @@ typedef struct row_run {
 bool rows_check(piece *p, uint64_t row_count);
 /* The run that row `row` of the piece begins, with `most` rows at most. */
 row_run rows_find(const piece *p, uint64_t row, uint64_t most);
+/* Tells the sources of a piece which of their bytes come next, when `count` rows from `row` on are read: those up
+ * to the end of the segments. */
+void rows_expect(const piece *p, uint64_t row, uint64_t count);
 /* Reads a run. */
 gufo_status rows_read(const gufo_job *job, const row_run *run, void *out, gufo_error *error);
 /* Reads rows [row, row + count) of a piece, one after the other. */

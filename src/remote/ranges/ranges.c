@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "remote/ranges/chunks.h"
 #include "remote/ranges/expected.h"
@@ -439,6 +440,14 @@ static gufo_status open_first(remote_file *file, http_answer *answer, gufo_error
     return status;
 }
 
+/* The ETag, or else the time, as a number; 0 without either. */
+static uint64_t version_number(const http_version *version)
+{
+    const char *text = version->etag[0] != '\0' ? version->etag : version->modified;
+
+    return *text != '\0' ? hash_text((hash_key){0, 0}, gufo_str_of(text)) | 1 : 0;
+}
+
 gufo_status ranges_open(gufo_remote *remote, const char *url, gufo_source *out, http_answer *answer,
                         gufo_error *error)
 {
@@ -457,6 +466,7 @@ gufo_status ranges_open(gufo_remote *remote, const char *url, gufo_source *out, 
                              .read_some = read_some,
                              .unchanged = unchanged,
                              .expect = expect,
+                             .version = version_number(&file->version),
                              .close = close_file};
     else
         file_free(file);
