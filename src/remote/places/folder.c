@@ -65,9 +65,19 @@ static gufo_status open_web(remote_folder *f, folder_file *file, gufo_error *err
 {
     char url[2 * HTTP_URL_SIZE];
 
+    http_answer *answer;
+    gufo_status status;
+
     if (snprintf(url, sizeof url, "%s/%s", f->base, file->name) >= HTTP_URL_SIZE)
         return refuse(error, GUFO_E_LIMIT, "the address is too long");
-    return ranges_open(f->remote, url, &file->source, NULL, error);
+    answer = mem_zero(&f->remote->allocator, sizeof *answer);
+    if (answer == NULL)
+        return fail_memory(error);
+    status = ranges_open(f->remote, url, &file->source, answer, error);
+    if (status != GUFO_OK && (answer->status == 404 || answer->status == 410))
+        status = refuse(error, GUFO_E_NOT_FOUND, "the server has no such file");
+    mem_free(&f->remote->allocator, answer);
+    return status;
 }
 
 /* A file of the repository, which may be in a cache of this machine; then it is not in this folder. */
@@ -200,7 +210,12 @@ static gufo_status find_files(remote_folder *f, const char *url, gufo_error *err
     f->base[len] = '\0';
     for (size_t i = 0; i < sizeof small_files / sizeof *small_files && status == GUFO_OK; i++)
         status = try_file(f, small_files[i], &found, error);
-    return status == GUFO_OK ? find_tensors(f, error) : status;
+    if (status == GUFO_OK)
+        status = find_tensors(f, error);
+    if (status == GUFO_OK && f->files.count == 0)
+        status = refuse(error, GUFO_E_NOT_FOUND,
+                        "the server has no file of a model in this folder, such as config.json");
+    return status;
 }
 
 /* ---- the files of a repository --------------------------------------------------------------- */

@@ -457,7 +457,7 @@ gufo_status ranges_open(gufo_remote *remote, const char *url, gufo_source *out, 
 
     if (file == NULL)
         return GUFO_E_MEMORY;
-    own = mem_alloc(&remote->allocator, sizeof *own);
+    own = mem_zero(&remote->allocator, sizeof *own);
     status = own != NULL ? open_first(file, own, error) : fail_memory(error);
     if (status == GUFO_OK)
         *out = (gufo_source){.context = file,
@@ -470,7 +470,7 @@ gufo_status ranges_open(gufo_remote *remote, const char *url, gufo_source *out, 
                              .close = close_file};
     else
         file_free(file);
-    if (status == GUFO_OK && answer != NULL)
+    if (own != NULL && answer != NULL)
         *answer = *own;
     mem_free(&remote->allocator, own);
     return status;

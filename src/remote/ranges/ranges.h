@@ -12,7 +12,8 @@
 
 #include "remote/http/http.h"
 
-/* Opens the file at an address, of which the first part is fetched; *answer (may be NULL) is what the server says then.
+/* Opens the file at an address, of which the first part is fetched; *answer (may be NULL) is what the server says then,
+ * after a failure, too.
  * The client outlives the source.  Errors: those of http_get; GUFO_E_IO too if nobody says how long the file is. */
 gufo_status ranges_open(gufo_remote *remote, const char *url, gufo_source *out, http_answer *answer,
                         gufo_error *error);
