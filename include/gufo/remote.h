@@ -127,11 +127,13 @@ typedef struct gufo_fetch_options {
 GUFO_API gufo_status gufo_remote_fetch(gufo_remote *remote, const char *address, const char *out,
                                        const gufo_fetch_options *options, const gufo_run *run,
                                        bool *mismatch, gufo_error *error);
+
 /* ==== Folders of models ======================================================================= */
 
 /* Opens the folder of a model for gufo_checkpoint_options.folder: hf://OWNER/NAME[@REVISION][/FOLDER/], ms://..., or
  * the address of a folder of any web server.  The latter lists nothing: the usual names of a model's files are
- * asked for, and those that an index names.  No file is read before it is asked for, but for an index and the first 256 KiB of what was
+ * asked for, and those that an index names.  No file is read before it is asked for, but for an index and the first
+ * 256 KiB of what was
  * looked for.  The folder may be used by several threads; `out` is the caller's, who calls its `close` after all that
  * reads from it is freed, and before the client.  Fails as the service or the server does; GUFO_E_ARGUMENT for
  * what is not the address of a folder. */

@@ -9,7 +9,7 @@
 #include "../support/shared.h"
 #include "gufo/quant.h"
 
-enum { STRIDE = 12, LISTED = 24 + 5 + 3 }; /* names that are asked for where nobody lists files */
+enum { STRIDE = 12, LISTED = 30 + 5 + 3 }; /* names that are asked for where nobody lists files */
 
 static folder files;
 

@@ -46,6 +46,12 @@ static const char *const small_files[] = {
     "hf_quant_config.json",
     "gguf-metadata.json",
     "README.md",
+    "modules.json",
+    "1_Pooling/config.json",
+    "2_Dense/config.json",
+    "tiktoken.model",
+    "qwen.tiktoken",
+    "rwkv_vocab_v20230424.txt",
     "adapter_config.json",
 };
 
