@@ -3,6 +3,7 @@
  * libcurl and libcrypto.
  *
  * Part 1  the client    its options, connections and secrets
+ * Part 2  places        what an address names, and where that is
  * Part 3  downloads     files that are fetched whole, resumed and verified
  *
  * The library reads no environment and no configuration: proxies, tokens, caches and certificates are
@@ -35,6 +36,15 @@ GUFO_MUST_USE GUFO_API gufo_remote *gufo_remote_new(const gufo_remote_options *o
                                                     gufo_error *error);
 /* Closes its connections.  Everything that was opened with it has to be closed before.  NULL is allowed. */
 GUFO_API void gufo_remote_free(gufo_remote *remote);
+
+/* Opens the model that an address names (part 2): what is in a cache of this machine as gufo_model_open does, else from
+ * its server, of which the parts are read that are needed.  The address of the first of several shards means all of
+ * them, which are opened at once.  `options` as for gufo_model_open, and may be NULL.  Freed with gufo_model_free,
+ * before the client.  NULL on failure: that of gufo_remote_find, of the server, or of gufo_model_open; the error
+ * names the file, and for what is not a model the host that it came from. */
+GUFO_MUST_USE GUFO_API gufo_model *gufo_remote_model_open(gufo_remote *remote, const char *address,
+                                                          const gufo_open_options *options,
+                                                          gufo_error *error);
 
 /* ==== Part 1: the client ====================================================================== */
 
@@ -74,6 +84,76 @@ typedef struct gufo_remote_options {
     uint64_t reserved[8];            /* must be zero */
 } gufo_remote_options;
 
+/* ==== Part 2: places ========================================================================== */
+
+/* An address is one of
+ *     hf://[models/|datasets/|spaces/]OWNER/NAME[@REVISION]/PATH   a file of a repository of Hugging Face
+ *     hf://OWNER/NAME[@REVISION][/FOLDER/]                         all files in it, or in a folder of it
+ *     hf://OWNER/NAME:TYPE, hf.co/OWNER/NAME:TYPE, OWNER/NAME:TYPE its GGUF file of an element type
+ *     ms://OWNER/NAME[@REVISION]/PATH                              the same at ModelScope
+ *     ollama://[HOST/][OWNER/]NAME[:TAG]                           a model of a registry
+ *     https://HOST/...                                             a file of any server; what a browser
+ *                                                                  shows of these services is theirs */
+
+/* What a text is by its grammar alone; nothing is asked.  0: a path, or anything else that is no address. */
+typedef enum gufo_address_flags {
+    GUFO_ADDRESS = 1,         /* it is one, or should be: a part of it may be malformed */
+    GUFO_ADDRESS_FOLDER = 2,  /* of a repository, or of a folder of one */
+    GUFO_ADDRESS_OR_PATH = 4, /* it has no scheme: a file of this name comes first */
+} gufo_address_flags;
+
+/* Any thread. */
+GUFO_API uint32_t gufo_remote_address(const char *text);
+
+/* What an address names.  Texts are in it. */
+typedef struct gufo_place {
+    bool is_folder;      /* a repository, or a folder of one: gufo_remote_list lists its files */
+    bool is_local;       /* it is on this machine: `path` */
+    const char *service; /* "Hugging Face" ...; static */
+    const char *
+        cache; /* that it is in: "huggingface", "ollama", "LM Studio", "llama.cpp"; static; NULL: none */
+    char path[4096];    /* of the file on this machine, or the address without what may be secret */
+    char address[2048]; /* that says it in full, with the name of the file that has the type */
+    char name[1025];    /* of the file in its repository; "": it has none, or is not in one */
+    char revision[65];  /* the commit; "": not known */
+    char sha256[65];    /* of its bytes, as the service says; "": not known */
+    uint64_t size;      /* bytes; UINT64_MAX: not known */
+    uint64_t reserved[8];
+} gufo_place;
+
+/* Finds what an address names: in a cache of this machine, where it counts as it is, or else at its service, which
+ * is asked only for what the address does not say: which file has the element type.  Any thread.
+ *   GUFO_E_ARGUMENT   it is not an address; a part of it is malformed, or could lead out of a folder
+ *   GUFO_E_NOT_FOUND  the service has no such file; the message says what it has
+ *   GUFO_E_IO         the service refuses, and the message says what would help (a token, accepting conditions);
+ *                     it cannot be reached, or may not be asked (GUFO_REMOTE_OFFLINE)
+ *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_LIMIT   its answer
+ *   GUFO_E_STOPPED, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_remote_find(gufo_remote *remote, const char *address, gufo_place *out,
+                                      gufo_error *error);
+
+/* Opens what an address names as bytes.  `out` is the caller's, who calls its `close`, before the client is freed.
+ * Fails as gufo_remote_find, or as the server does. */
+GUFO_API gufo_status gufo_remote_source(gufo_remote *remote, const char *address, gufo_source *out,
+                                        gufo_error *error);
+
+/* A file of a repository. */
+typedef struct gufo_remote_file {
+    const char *path;   /* in the repository */
+    const char *sha256; /* NULL: not known */
+    uint64_t size;      /* bytes; UINT64_MAX: not known */
+    uint64_t reserved[4];
+} gufo_remote_file;
+
+/* Takes a file, which lives during the call; false: that is enough. */
+typedef bool gufo_remote_file_fn(void *context, const gufo_remote_file *file);
+
+/* Lists the files of a repository, or those below a folder of it, in the order of their paths.  Names that could lead
+ * out of a folder are left out; *left_out (may be NULL) is how many.  Of the address of a file
+ * that file alone.  Fails as gufo_remote_find. */
+GUFO_API gufo_status gufo_remote_list(gufo_remote *remote, const char *address,
+                                      gufo_remote_file_fn *use, void *context, uint64_t *left_out,
+                                      gufo_error *error);
 /* ==== Part 3: downloads ======================================================================= */
 
 typedef enum gufo_fetch_flags {

@@ -3,7 +3,7 @@
 
 /* A program of its own: the command is not a library, and its files are taken in as they are. */
 #define MACHINE_ASK_MS 200
-#include "cli/estimate/machine_ask.c"
+#include "cli/core/machine/machine_ask.c"
 
 static bool ask(const char *script, char *answer, size_t size)
 {

@@ -11,6 +11,7 @@
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/progress.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/core/values/array.h"
@@ -225,6 +226,8 @@ static int edit_file(edit_options *o)
     gufo_error error;
     int code;
 
+    if (remote_refuse_edit(o->path))
+        return CODE_FAILED;
     if (o->dry_run || reads)
         code = input_is_pending(o->path) ? CODE_FAILED : CODE_OK;
     else

@@ -49,7 +49,7 @@ static int copy_keys(edit_change *c)
 
     if (input_is_pending(operation->text))
         return CODE_FAILED;
-    operation->source = gufo_model_open(operation->text, &just_this, &c->error);
+    operation->source = input_open_file(operation->text, &just_this, &c->error);
     if (operation->source == NULL)
         return report_error(operation->text, &c->error);
     code = edit_check(c, operation->text,

@@ -2,6 +2,7 @@
  *
  * The library compares; this file opens the models and passes the differences of two on. */
 #include "cli/diff/diff.h"
+#include "cli/core/files/remote.h"
 
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
@@ -89,10 +90,12 @@ static int check_arguments(const diff_options *o)
         return report_usage(
             "--sort, --top, --sums and --layers are for people; --values --json has the "
             "numbers");
-    for (int i = 0; i < shared->arg_count; i++)
+    for (int i = 0; i < shared->arg_count; i++) {
+        shared->args[i] = (char *)remote_shown(shared->args[i]);
         if (path_is_standard(shared->args[i]))
             return report_as(CODE_USAGE, shared->args[i],
                              "standard input cannot be compared; give a file");
+    }
     return csv_check(o->report, shared->force);
 }
 

@@ -1,6 +1,7 @@
 /* gufo estimate FILE: the memory that a model needs to run, from its header alone, and what fits into
  * memory. */
 #include "cli/estimate/estimate.h"
+#include "cli/core/files/remote.h"
 
 #include "cli/commands.h"
 #include "cli/inspect/ls.h"
@@ -211,7 +212,7 @@ static int estimate_file(void *context, const char *path)
 static int estimate(void *context)
 {
     estimate_options *options = context;
-    const char *path = options->base.shared->args[0];
+    const char *path = remote_shown(options->base.shared->args[0]);
     estimate_values values;
     estimate_request r = {options, &values, ls_is_folder(path)};
     int code = estimate_values_read(options, &values);

@@ -18,7 +18,7 @@
 #include "cli/core/options/options.h"
 #include "cli/core/values/json.h"
 #include "cli/core/values/number.h"
-#include "cli/estimate/machine.h"
+#include "cli/core/machine/machine.h"
 #include "gufo/estimate.h"
 
 typedef struct estimate_options {

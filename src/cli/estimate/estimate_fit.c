@@ -6,6 +6,7 @@
  *       131,072 tokens of context: 12.9 GiB more needed on DEV0 */
 #include "cli/estimate/estimate.h"
 
+#include "cli/core/files/remote.h"
 #include "cli/core/values/number.h"
 #include "cli/core/values/sums.h"
 #include "cli/core/terminal/line.h"
@@ -96,7 +97,7 @@ static void put_command(FILE *out, const estimate_work *w, const gufo_estimate *
     const estimate_options *o = w->options;
 
     fputs("llama-server -m", out);
-    if (path_is_standard(w->in->path) || !input_is_gguf(w->in->path))
+    if (path_is_standard(w->in->path) || remote_is(w->in->path) || !input_is_gguf(w->in->path))
         fputs(" MODEL.gguf", out);
     else
         shell_put_file(out, w->in->path);

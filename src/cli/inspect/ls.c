@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/path.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/values/array.h"
@@ -273,7 +274,7 @@ static void ls_write_json(const ls_models *models)
 
 bool ls_is_folder(const char *path)
 {
-    return path_is_folder(path) && !foreign_file_find(path, NULL);
+    return remote_is_folder(path) || (path_is_folder(path) && !foreign_file_find(path, NULL));
 }
 
 int ls_each(const char *folder, void *context, int (*one)(void *context, const char *path))
@@ -281,6 +282,9 @@ int ls_each(const char *folder, void *context, int (*one)(void *context, const c
     ls_models models;
     int code = CODE_OK;
 
+    if (remote_is(folder))
+        return report_as(CODE_FAILED, folder,
+                         "the address names a repository: name a file of it; 'gufo ls' lists them");
     if (!ls_open(&models))
         return CODE_FAILED;
     ls_add(&models, folder, false);
@@ -354,16 +358,27 @@ int ls_folder(const char *path, const shared_options *shared)
 {
     ls_models models;
 
+    if (remote_is(path))
+        return ls_repository(path, shared);
     if (!ls_open(&models))
         return CODE_FAILED;
     ls_add(&models, path, false);
     return ls_list(&models, shared, LS_BY_NAME, "");
 }
 
+/* An argument that is an address: its files, each repository in a table of its own. */
+static int ls_elsewhere(const char *address, const shared_options *shared, int *count)
+{
+    if ((*count)++ > 0 && !shared->json)
+        putchar('\n');
+    return ls_repository(address, shared);
+}
+
 static int ls(void *context)
 {
     const ls_options *options = context;
     const shared_options *shared = options->base.shared;
+    int code = CODE_OK, elsewhere = 0;
     ls_models models;
 
     if (!ls_open(&models))
@@ -371,11 +386,20 @@ static int ls(void *context)
     if (options->caches)
         ls_add(&models, NULL, false);
     for (int i = 0; i < shared->arg_count; i++)
-        ls_add(&models, shared->args[i], options->recursive);
+        if (remote_is(shared->args[i]))
+            code = worst_code(code, ls_elsewhere(shared->args[i], shared, &elsewhere));
+        else
+            ls_add(&models, shared->args[i], options->recursive);
+    if (elsewhere == shared->arg_count && elsewhere > 0 && !options->caches) {
+        ls_close(&models);
+        return code;
+    }
     if (shared->arg_count == 0 && !options->caches)
         ls_add(&models, ".", options->recursive);
-    return ls_list(&models, shared, options->order,
-                   options->recursive || options->caches ? "" : "; -r searches subfolders, too");
+    return worst_code(
+        code,
+        ls_list(&models, shared, options->order,
+                options->recursive || options->caches ? "" : "; -r searches subfolders, too"));
 }
 
 const command_line command_ls = {

@@ -3,6 +3,7 @@
  *     report_source.c   what is known of a FILE
  *     report_page.c     a page becomes a file */
 #include "cli/commands.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/save.h"
 #include "cli/core/values/json.h"
 #include "cli/core/terminal/text.h"
@@ -95,8 +96,10 @@ static int open_all(report_work *w)
     const shared_options *shared = w->options->base.shared;
     int code = CODE_OK;
 
-    for (int i = 0; i < shared->arg_count && code == CODE_OK; i++)
+    for (int i = 0; i < shared->arg_count && code == CODE_OK; i++) {
+        shared->args[i] = (char *)remote_shown(shared->args[i]);
         code = open_one(w, shared->args[i]);
+    }
     return code;
 }
 

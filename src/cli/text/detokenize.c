@@ -2,6 +2,7 @@
  *
  * Ids come in blocks, and text is written as soon as it is certain. */
 #include "cli/commands.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/path.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/stdout.h"
@@ -414,7 +415,7 @@ static int open_vocabulary(detokenization *d)
 static int detokenize(void *context)
 {
     const detokenize_options *o = context;
-    detokenization d = {.options = o, .path = o->base.shared->args[0]};
+    detokenization d = {.options = o, .path = remote_shown(o->base.shared->args[0])};
     int code = check_arguments(o);
 
     if (code == CODE_OK)

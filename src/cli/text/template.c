@@ -1,5 +1,6 @@
 /* gufo template FILE: renders a chat template. */
 #include "cli/text/template.h"
+#include "cli/core/files/remote.h"
 
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
@@ -351,7 +352,7 @@ static int template_run(void *context)
         check_arguments, find_template, parse, template_set_variables, render, write_result};
     static int (*const lint_steps[])(templating * t) = {check_arguments, find_template, lint};
     const template_options *o = context;
-    templating t = {.options = o, .path = o->base.shared->args[0]};
+    templating t = {.options = o, .path = remote_shown(o->base.shared->args[0])};
     size_t count = o->lint ? sizeof lint_steps / sizeof *lint_steps : sizeof steps / sizeof *steps;
     int code = CODE_OK;
 

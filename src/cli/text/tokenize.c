@@ -3,6 +3,7 @@
  * The text comes in blocks, and ids are written as soon as they are certain: memory does not grow
  * with the text. */
 #include "cli/commands.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/path.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/text/blocks.h"
@@ -268,7 +269,7 @@ static int tokenize(void *context)
 {
     const tokenize_options *o = context;
     tokenization t = {.options = o,
-                      .path = o->base.shared->args[0],
+                      .path = remote_shown(o->base.shared->args[0]),
                       .form = form_of(o),
                       .run = {.threads = (unsigned)o->base.shared->threads}};
     int code = check_arguments(o);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/text.h"
 #include "cli/text/blocks.h"
@@ -174,7 +175,7 @@ static int report(const gufo_vocab *vocab, const vocab_options *options, const c
 
 static int look(const vocab_options *options)
 {
-    const char *path = options->base.shared->args[0];
+    const char *path = remote_shown(options->base.shared->args[0]);
     vocab_input v;
     int code = vocab_open_input(&v, path, &options->how);
 

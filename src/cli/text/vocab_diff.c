@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli/core/records/record.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
@@ -287,7 +288,7 @@ static int compare(comparison *c)
 int vocab_diff(const vocab_options *options)
 {
     char **args = options->base.shared->args;
-    comparison c = {.options = options, .paths = {args[1], args[2]}};
+    comparison c = {.options = options, .paths = {remote_shown(args[1]), remote_shown(args[2])}};
     int code = vocab_open_input(&c.in[0], c.paths[0], &options->how);
 
     if (code == CODE_OK)

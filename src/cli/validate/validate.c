@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/progress.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/options/built_in.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/inspect/catalogue.h"
@@ -162,13 +163,10 @@ static int check_file(report *r, const char *path, size_t shard)
     gufo_error error;
     gufo_model *file;
 
-    r->shard_path = path;
+    r->shard_path = path = remote_shown(path);
     r->shard = shard;
     signals_reading(path);
-    if (path_is_standard(path))
-        file = gufo_model_open_fd(STDIN_FILENO, &lenient, &error);
-    else
-        file = gufo_model_open(path, &lenient, &error);
+    file = input_open_file(path, &lenient, &error);
     r->usable = file != NULL && gufo_model_damage(file) == NULL;
     if (file != NULL)
         code = check_opened(r, file);
@@ -238,7 +236,7 @@ static int check_set(report *r)
     int code = CODE_OK;
 
     signals_reading(r->path);
-    gufo_model *set = gufo_model_open(r->path, &lenient, &error);
+    gufo_model *set = input_open_file(r->path, &lenient, &error);
 
     if (set != NULL)
         code = check_opened_set(r, set);
@@ -370,7 +368,7 @@ int validate_rows(const validate_options *options, const char *path, validate_ro
 static int validate_with(const validate_options *options, const char *path, gufo_fixes *fixes)
 {
     report r = {.options = options,
-                .path = path,
+                .path = remote_shown(path),
                 .color = options_color(options->base.shared),
                 .fixes = fixes};
     report output = {

@@ -220,18 +220,21 @@ static gufo_status add_ollama(gufo_find *find, const char *path, const char *nam
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static gufo_status add_place(gufo_find *find, const cache *c, const char *folder, const char *rest,
-                             gufo_error *error)
-{
-    char *path = FIND_TEXT(find, folder, rest);
-    gufo_status status = GUFO_OK;
-    struct stat info;
+/* Takes the path of a folder that may exist. */
+typedef struct folder_user {
+    gufo_status (*use)(const struct folder_user *user, const cache *c, const char *path,
+                       gufo_error *error);
+    gufo_find *find;
+    gufo_cache_folder_fn *shown;
+} folder_user;
 
-    if (path == NULL)
-        return fail_memory(error);
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        status = c->add(find, path, c->name, error);
-    mem_free(&find->allocator, path);
+static gufo_status use_place(const folder_user *u, const cache *c, const char *folder,
+                             const char *rest, gufo_error *error)
+{
+    char *path = FIND_TEXT(u->find, folder, rest);
+    gufo_status status = path != NULL ? u->use(u, c, path, error) : fail_memory(error);
+
+    mem_free(&u->find->allocator, path);
     return status;
 }
 
@@ -241,8 +244,9 @@ static const char *variable(const gufo_find *find, const char *name)
 }
 
 /* The folder that a file in the home folder names. */
-static gufo_status add_pointed(gufo_find *find, const cache *c, gufo_error *error)
+static gufo_status use_pointed(const folder_user *u, const cache *c, gufo_error *error)
 {
+    const gufo_find *find = u->find;
     const char *home = c->pointer != NULL ? variable(find, "HOME") : NULL;
     char *pointer = home != NULL ? FIND_TEXT(find, home, c->pointer) : NULL;
     char *folder = pointer != NULL ? read_small(find, pointer) : NULL;
@@ -251,38 +255,74 @@ static gufo_status add_pointed(gufo_find *find, const cache *c, gufo_error *erro
     if (folder != NULL)
         folder[strcspn(folder, "\r\n")] = '\0';
     if (folder != NULL && folder[0] == '/')
-        status = add_place(find, c, folder, "/models", error);
+        status = use_place(u, c, folder, "/models", error);
     mem_free(&find->allocator, folder);
     mem_free(&find->allocator, pointer);
     return status;
 }
 
-static gufo_status add_places(gufo_find *find, const cache *c, gufo_error *error)
+static gufo_status use_places(const folder_user *u, const cache *c, gufo_error *error)
 {
-    gufo_status status = add_pointed(find, c, error);
+    gufo_status status = use_pointed(u, c, error);
     bool more = true;
 
     for (const place *p = c->places;
          status == GUFO_OK && more && p < c->places + MOST_PLACES && p->rest != NULL; p++) {
-        const char *folder = p->variable != NULL ? variable(find, p->variable) : "";
+        const char *folder = p->variable != NULL ? variable(u->find, p->variable) : "";
 
         if (folder == NULL || (p->variable != NULL && *folder == '\0'))
             continue;
-        status = add_place(find, c, folder, p->rest, error);
+        status = use_place(u, c, folder, p->rest, error);
         more = p->either;
     }
     return status;
 }
 
-gufo_status gufo_find_add_caches(gufo_find *find, gufo_error *error)
+static gufo_status use_all(const folder_user *u, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    if (find->options.variable == NULL || find->is_read)
-        return refuse(error, GUFO_E_ARGUMENT, "%s",
-                      find->is_read ? "the models of the list have been read"
-                                    : "gufo_find_options.variable is missing");
+    if (u->find->options.variable == NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_find_options.variable is missing");
     for (size_t i = 0; i < sizeof caches / sizeof *caches && status == GUFO_OK; i++)
-        status = add_places(find, &caches[i], error);
+        status = use_places(u, &caches[i], error);
+    return status;
+}
+
+static gufo_status add_folder(const folder_user *u, const cache *c, const char *path,
+                              gufo_error *error)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? c->add(u->find, path, c->name, error)
+                                                           : GUFO_OK;
+}
+
+gufo_status gufo_find_add_caches(gufo_find *find, gufo_error *error)
+{
+    if (find->is_read)
+        return refuse(error, GUFO_E_ARGUMENT, "the models of the list have been read");
+    return use_all(&(folder_user){.use = add_folder, .find = find}, error);
+}
+
+static gufo_status show_folder(const folder_user *u, const cache *c, const char *path,
+                               gufo_error *error)
+{
+    (void)error;
+    u->shown(u->find->options.context, c->name, path);
+    return GUFO_OK;
+}
+
+gufo_status gufo_cache_folders(const gufo_find_options *options, gufo_cache_folder_fn *use,
+                               gufo_error *error)
+{
+    gufo_error reason;
+    gufo_find *find = gufo_find_new(options, &reason);
+    gufo_status status;
+
+    if (find == NULL)
+        return fail_as(error, &reason);
+    status = use_all(&(folder_user){.use = show_folder, .find = find, .shown = use}, error);
+    gufo_find_free(find);
     return status;
 }

@@ -15,10 +15,10 @@
 
 typedef struct place {
     address address; /* with the path of the file that was chosen; its url is a view of the text */
-    local_answer here; /* LOCAL_FILE, LOCAL_FOLDER: at local.path; LOCAL_NOTHING: at `url` */
-    local_place local;
-    char url[HTTP_URL_SIZE];       /* of a file, or, of a folder, of the list of its files */
-    uint64_t size;                 /* GUFO_NO_OFFSET: not known */
+    local_answer here;       /* LOCAL_FILE, LOCAL_FOLDER: at local.path; LOCAL_NOTHING: at `url` */
+    local_place local;       /* its commit is empty where no cache says it */
+    char url[HTTP_URL_SIZE]; /* of a file, or, of a folder, of the list of its files */
+    uint64_t size;           /* GUFO_NO_OFFSET: not known */
     char sha256[PLACE_SHA256 + 1]; /* of its bytes; "": not known */
 } place;
 

@@ -31,8 +31,6 @@ static const refusal refusals[] = {
      "there is no repository {owner}/{name}, or it is private: set {token} to a token that may "
      "read it",
      GUFO_E_IO},
-    {"hf", 403, NULL, "the token may not read {owner}/{name}: set {token} to another one",
-     GUFO_E_IO},
     {"hf", 404, "RepoNotFound", "there is no repository {owner}/{name} at {page}",
      GUFO_E_NOT_FOUND},
     {"hf", 404, "RevisionNotFound", "{owner}/{name} has no revision {revision}", GUFO_E_NOT_FOUND},

@@ -23,6 +23,7 @@ typedef struct place_service {
     /* Addresses, with {endpoint}, {type} (datasets/), {types} (models/, datasets/), {owner}, {name}, {revision},
      * {path}, {tag}; NULL: it has none. */
     const char *file, *list, *page, *blob;
+    const char *spelling;       /* of an address in full, for people */
     const listing_shape *shape; /* of the answer to a list; NULL: it is a manifest */
     const char *list_accepts;
     const char *token; /* the variable of a token, for sentences; NULL: it has none */

@@ -2,6 +2,7 @@
 #include "cli/core/files/input.h"
 
 #include "cli/core/files/foreign_file.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/names.h"
 #include "cli/core/terminal/signals.h"
@@ -9,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,34 +19,38 @@
 
 /* ---- shards --------------------------------------------------------------------------------- */
 
+/* Of an address what is behind its question mark stays. */
 char *input_sibling_path(const char *path, uint32_t number)
 {
-    size_t prefix_len, size = strlen(path) + 1;
+    const char *full = remote_spelled(path), *shown = remote_shown(full);
+    size_t prefix_len, size = strlen(full) + 1;
     uint32_t own_number, count;
     char *text;
 
-    if (!gufo_shard_path_parse(path, &prefix_len, &own_number, &count))
+    if (!gufo_shard_path_parse(shown, &prefix_len, &own_number, &count))
         return NULL;
     text = malloc(size);
     if (text != NULL)
-        (void)gufo_shard_path_format(text, size, path, prefix_len, number, count);
+        (void)snprintf(text + gufo_shard_path_format(text, size, shown, prefix_len, number, count),
+                       size - strlen(shown), "%s", full + strlen(shown));
     return text;
 }
 
-/* Whether this sibling is missing.  A sibling that cannot be read is not missing: opening it
- * reports why. */
+/* Whether this sibling is missing.  A sibling that cannot be read is not missing, nor is one elsewhere: opening
+ * it reports why. */
 static bool is_missing(const char *path)
 {
     struct stat status;
 
-    return stat(path, &status) != 0 && errno == ENOENT;
+    return !remote_is(path) && stat(path, &status) != 0 && errno == ENOENT;
 }
 
 /* The number of the shard that the path names, and the count of its set: false for one of one, and
  * where the name does not say it. */
 static bool names_shard(const char *path, uint32_t *number, uint32_t *count)
 {
-    return !path_is_standard(path) && gufo_shard_path_parse(path, NULL, number, count) &&
+    return !path_is_standard(path) &&
+           gufo_shard_path_parse(remote_shown(remote_spelled(path)), NULL, number, count) &&
            *count > 1;
 }
 
@@ -95,9 +101,12 @@ uint32_t input_set_size(const char *path, bool single)
 
 bool input_is_pending(const char *path)
 {
-    bool pending = save_is_pending(path, false);
+    bool pending;
     uint32_t number, count;
 
+    if (remote_is(path))
+        return false;
+    pending = save_is_pending(path, false);
     if (!gufo_shard_path_parse(path, NULL, &number, &count) || number != 1)
         return pending;
     for (number = 2; number <= count && !pending; number++) {
@@ -115,7 +124,8 @@ bool input_is_gguf(const char *path)
 {
     char magic[4];
 
-    return path_begin(path, magic, sizeof magic) == sizeof magic &&
+    return (remote_is(path) ? remote_begin : path_begin)(path, magic, sizeof magic) ==
+               sizeof magic &&
            (memcmp(magic, "GGUF", sizeof magic) == 0 || memcmp(magic, "FUGG", sizeof magic) == 0);
 }
 
@@ -172,8 +182,8 @@ bool input_find_near(const char *path, char out[INPUT_NEAR_SIZE])
     suggestion near;
     DIR *names;
 
-    if (path_is_standard(path) || path_exists(path) || !path_folder(path, folder) ||
-        (names = opendir(folder)) == NULL)
+    if (path_is_standard(path) || remote_is(path) || path_exists(path) ||
+        !path_folder(path, folder) || (names = opendir(folder)) == NULL)
         return false;
     near = nearest_in(names, gufo_str_of(path_name(path)));
     (void)closedir(names);
@@ -184,16 +194,20 @@ bool input_find_near(const char *path, char out[INPUT_NEAR_SIZE])
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+gufo_model *input_open_file(const char *path, const gufo_open_options *options, gufo_error *error)
+{
+    if (path_is_standard(path))
+        return gufo_model_open_fd(STDIN_FILENO, options, error);
+    return (remote_is(path) ? remote_open : gufo_model_open)(path, options, error);
+}
+
 gufo_model *input_open_quietly(const char *path, uint32_t open_flags, gufo_error *error)
 {
     gufo_open_options options = {
         .flags = open_flags, .name = path, .max_depth = options_max_depth()};
 
-    if (path_is_standard(path))
-        return gufo_model_open_fd(STDIN_FILENO, &options, error);
-    if (!foreign_file_find(path, NULL))
-        return gufo_model_open(path, &options, error);
-    return foreign_file_open(path, FOREIGN_SEEN, error);
+    return foreign_file_find(path, NULL) ? foreign_file_open(path, FOREIGN_SEEN, error)
+                                         : input_open_file(path, &options, error);
 }
 
 static gufo_model *open_model(const char *path, uint32_t open_flags)
@@ -206,6 +220,7 @@ static gufo_model *open_model(const char *path, uint32_t open_flags)
         report_message(NULL, "a FILE has an empty name");
         return NULL;
     }
+    path = remote_shown(path);
     signals_reading(path);
     model = input_open_quietly(path, open_flags, &error);
     if (model == NULL) {
@@ -248,8 +263,8 @@ static int open_as(input *in, const char *path, const input_options *options, bo
 {
     uint32_t flags = options->open_flags | (set ? 0 : GUFO_OPEN_INCOMPLETE);
 
-    *in = (input){.path = path};
-    if (!(set ? input_is_pending(path) : save_is_pending(path, false)))
+    *in = (input){.path = remote_shown(path)};
+    if (!(set || remote_is(path) ? input_is_pending(path) : save_is_pending(path, false)))
         in->model = open_model(path, flags);
     if (in->model != NULL && !set && !options->single)
         warn_if_part(path, in->model);

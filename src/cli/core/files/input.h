@@ -1,5 +1,6 @@
-/* A FILE argument that is read: a path, "-" for standard input, or the first shard of a set; a model
- * in another format is seen as the GGUF file that it becomes (foreign_file.h). */
+/* A FILE argument that is read: a path, "-" for standard input, or the first shard of a set; an address of a
+ * model elsewhere (remote.h); a model in another format is seen as the GGUF file that it becomes
+ * (foreign_file.h). */
 #ifndef CLI_CORE_FILES_INPUT_H
 #define CLI_CORE_FILES_INPUT_H
 
@@ -67,6 +68,9 @@ int input_damage(const input *in, bool report);
 /* Opens the model that `path` is, or begins; refuses a file that is only a part of one.  NULL after
  * a report. */
 gufo_model *input_open_model(const char *path, uint32_t open_flags);
+
+/* Opens a GGUF file from wherever it is: gufo_model_open for a path, standard input or an address. */
+gufo_model *input_open_file(const char *path, const gufo_open_options *options, gufo_error *error);
 
 /* Opens what is there, without a report and without a look for edits and for shards that are missing. */
 gufo_model *input_open_quietly(const char *path, uint32_t open_flags, gufo_error *error);

@@ -328,6 +328,8 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     report_color(options_error_color(shared));
     if (shared->quiet)
         report_quiet();
+    if (shared->verbose)
+        report_verbose();
     if (failure == ENOMEM)
         report_memory(NULL);
     if (failure != 0)

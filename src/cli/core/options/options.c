@@ -7,6 +7,7 @@
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
 #include "gufo/format.h"
+#include "gufo/remote.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,21 @@ static int read_depth(void *options, const option_given *given)
     return option_number("--max-depth", given->text, 1, GUFO_LARGEST_DEPTH, &max_depth);
 }
 
+static uint32_t remote_flags;
+
+/* A flag of the client. */
+static int read_remote(void *options, const option_given *given)
+{
+    (void)options;
+    remote_flags |= (uint32_t)given->option->lowest;
+    return CODE_OK;
+}
+
+uint32_t options_remote(void)
+{
+    return remote_flags;
+}
+
 static int read_follow(void *options, const option_given *given)
 {
     (void)options, (void)given;
@@ -192,6 +208,13 @@ const command_option options_shared[] = {
     {"follow", NULL,
      "Follow symlinks that lead out of a model folder; caches of Hugging Face do not need this",
      OPTION_READ(read_follow), .group = 90},
+    {"offline", NULL, "Read models elsewhere from caches of this machine alone",
+     OPTION_READ(read_remote), .lowest = GUFO_REMOTE_OFFLINE, .group = 90},
+    {"no-remote-cache", NULL,
+     "Do not keep headers of models elsewhere, nor use those that were kept",
+     OPTION_READ(read_remote), .lowest = GUFO_REMOTE_NO_CACHE, .group = 90},
+    {"insecure-http", NULL, "Allow http:// addresses of other machines", OPTION_READ(read_remote),
+     .lowest = GUFO_REMOTE_PLAIN_HTTP, .group = 90},
     {"force", NULL, "Replace an output file that exists", OPTION_FLAG(shared_options, force),
      .group = 90},
     {NULL, NULL, "Print a short help", OPTION_READ(read_short_help), .letter = 'h', .group = 91},

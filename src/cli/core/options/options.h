@@ -166,6 +166,9 @@ uint64_t options_max_depth(void);
 /* Whether symlinks in a model's folder may lead out of it (gufo_checkpoint_options). */
 bool options_follow(void);
 
+/* How models elsewhere are read: gufo_remote_flags. */
+uint32_t options_remote(void);
+
 /* Whether standard output gets colour: --color, NO_COLOR, TERM, and whether it is a terminal. */
 bool options_color(const shared_options *shared);
 /* Whether reports get colour: --color, NO_COLOR, TERM, and only if standard error is a terminal. */

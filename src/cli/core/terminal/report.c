@@ -12,12 +12,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool quiet, colored;
+static bool quiet, verbose, colored;
 static const char *command; /* that is read; NULL: gufo itself */
 
 void report_quiet(void)
 {
     quiet = true;
+}
+
+void report_verbose(void)
+{
+    verbose = true;
+}
+
+bool report_is_verbose(void)
+{
+    return verbose;
 }
 
 void report_color(bool color)

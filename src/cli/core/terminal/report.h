@@ -24,6 +24,9 @@ static inline int worst_code(int a, int b)
 
 /* Warnings are dropped from now on (-q). */
 void report_quiet(void);
+/* What only -v tells is told from now on. */
+void report_verbose(void);
+bool report_is_verbose(void);
 /* From now on lines begin in colour. */
 void report_color(bool color);
 

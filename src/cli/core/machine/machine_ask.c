@@ -1,5 +1,5 @@
 /* Asks another program, which may hang: a driver that is broken does. */
-#include "cli/estimate/machine.h"
+#include "cli/core/machine/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The memory of this machine, as Linux and its drivers report it. */
-#ifndef CLI_ESTIMATE_MACHINE_H
-#define CLI_ESTIMATE_MACHINE_H
+#ifndef CLI_CORE_MACHINE_MACHINE_H
+#define CLI_CORE_MACHINE_MACHINE_H
 
 #include "gufo/estimate.h"
 

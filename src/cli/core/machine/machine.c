@@ -7,7 +7,7 @@
  * Nothing here fails: what is not there, or is not a number, is not known. */
 #include "cli/core/values/sums.h"
 #include "gufo/print.h"
-#include "cli/estimate/machine.h"
+#include "cli/core/machine/machine.h"
 
 #include <dirent.h>
 #include <inttypes.h>
