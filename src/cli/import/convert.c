@@ -5,12 +5,14 @@
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/save.h"
 #include "cli/core/jobs/part_run.h"
 #include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/core/values/array.h"
+#include "cli/import/convert_remote.h"
 #include "cli/import/given_keys.h"
 #include "cli/quantize/quantize.h"
 
@@ -28,6 +30,7 @@ typedef struct convert_options {
     gufo_document *given;                                  /* what --set says: owned */
     gufo_model *other;                                     /* --vocab-from: owned */
     const gufo_import *import;                             /* closed with its model */
+    convert_remote remote;                                 /* owned; outlives the model */
 } convert_options;
 
 static const command_option convert_table[] = {
@@ -174,7 +177,8 @@ static int fill_output(quantize_options *q)
 static int open_checkpoint(convert_options *o, gufo_model **model)
 {
     quantize_options *q = &o->quantize;
-    const char *path = q->input;
+    const char *path = o->remote.path != NULL ? o->remote.path : q->input;
+    const char *called = part_name(&q->base, q->paths[0], NAME_CHECKPOINT, NULL);
     const uint32_t follow = options_follow() ? GUFO_CHECKPOINT_FOLLOW : 0u;
     const gufo_checkpoint_options options = {
         .flags = o->flags | follow,
@@ -185,7 +189,8 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
         .vocabulary = o->other,
         .base = o->base,
         .memory = q->memory,
-        .called = part_name(&q->base, q->paths[0], NAME_CHECKPOINT, NULL),
+        .called = called != NULL ? called : o->remote.called,
+        .folder = o->remote.folder.open != NULL ? &o->remote.folder : NULL,
         .base_called = part_name(&q->base, q->paths[0], NAME_BASE, NULL)};
     gufo_import *import;
     gufo_error error;
@@ -211,6 +216,8 @@ static int open_model(quantize_options *quantize, gufo_model **model)
 
     if (code == CODE_OK)
         code = open_vocabulary(o);
+    if (code == CODE_OK && remote_is(quantize->input))
+        code = convert_remote_open(&o->remote, quantize->input);
     return code == CODE_OK ? open_checkpoint(o, model) : code;
 }
 
@@ -383,6 +390,7 @@ static void release(void *context)
     quantize_release(&o->quantize);
     gufo_model_free(o->other);
     gufo_document_free(o->given);
+    convert_remote_close(&o->remote);
 }
 
 const command_line command_convert = {
@@ -394,6 +402,9 @@ const command_line command_convert = {
         "in the same folder.  TYPE is F16, BF16, F32, or any that 'gufo quantize' takes (Q8_0, "
         "Q4_K_M ...); auto, the default, is F16 or BF16, as the model is stored.  gufo reads, "
         "rearranges and quantizes tensors in one go, in bounded memory.\n\n"
+        "DIR may be on another machine: hf://OWNER/NAME[@REVISION], or the https address of a "
+        "folder.  gufo fetches each part of a file once, when it is needed, and keeps none of "
+        "them on this disk.\n\n"
         "DIR may be a LoRA adapter of PEFT, with adapter_config.json and "
         "adapter_model.safetensors or .bin: gufo converts it to an adapter file by the rules of "
         "its base; the default TYPE is F32.\n\n"

@@ -8,6 +8,7 @@
  *     IN [OUT] [THREADS]             with a size */
 #include "cli/core/values/str.h"
 #include "cli/core/jobs/part_run.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/core/options/command_line.h"
@@ -194,6 +195,8 @@ static int find_folder(quantize_options *o, operands *given)
     if (given->out != NULL && path_is_folder(given->out)) {
         o->folder = given->out;
         given->out = NULL;
+    } else if (given->out == NULL && o->beside_input && remote_is(o->input)) {
+        o->folder = "."; /* beside it is another machine */
     } else if (given->out == NULL && o->beside_input) {
         o->own_folder =
             path_is_folder(o->input) ? path_with(o->input, "") : path_beside(o->input, ".");
