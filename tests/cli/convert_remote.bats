@@ -49,3 +49,71 @@ teardown() {
     run -3 --separate-stderr gufo convert -q "$SERVER/ok/org/tiny" out.gguf F16
     [ ! -e out.gguf ]
 }
+
+# make_llama FOLDER: 60 MB of numbers, with rows of q and k that change places.
+make_llama() {
+    mkdir -p "$1"
+    python3 - "$1" <<'PYTHON'
+import json, random, struct, sys
+
+width, wide, words, layers = 1024, 2816, 3000, 2
+config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": width, "num_hidden_layers": layers,
+          "intermediate_size": wide, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": words,
+          "max_position_embeddings": 512, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "torch_dtype": "bfloat16"}
+shapes = {"model.embed_tokens.weight": [words, width], "lm_head.weight": [words, width], "model.norm.weight": [width]}
+for layer in range(layers):
+    name = f"model.layers.{layer}."
+    for part, shape in {"self_attn.q_proj": [width, width], "self_attn.k_proj": [width // 2, width],
+                        "self_attn.v_proj": [width // 2, width], "self_attn.o_proj": [width, width],
+                        "mlp.gate_proj": [wide, width], "mlp.up_proj": [wide, width], "mlp.down_proj": [width, wide],
+                        "input_layernorm": [width], "post_attention_layernorm": [width]}.items():
+        shapes[name + part + ".weight"] = shape
+header, size = {}, 0
+for name, shape in shapes.items():
+    count = shape[0] * (shape[1] if len(shape) > 1 else 1)
+    header[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [size, size + 2 * count]}
+    size += 2 * count
+data = bytearray(random.Random(1).randbytes(size))
+data[1::2] = bytes(b & 0x80 | 0x3c for b in data[1::2])
+text = json.dumps(header).encode()
+with open(sys.argv[1] + "/model.safetensors", "wb") as out:
+    out.write(struct.pack("<Q", len(text)) + text + data)
+with open(sys.argv[1] + "/config.json", "w") as out:
+    json.dump(config, out)
+PYTHON
+}
+
+# fetched: the bytes of tensors that were sent.
+fetched() {
+    requests 'r["sent"] if "safetensors" in r["path"] and r["status"] in (200, 206) else 0' |
+        awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# bats test_tags=plain
+@test "convert: each range of a large file is fetched once, and an end is continued" {
+    local size
+    make_llama data/m
+    size=$(stat -c %s data/m/model.safetensors)
+    gufo convert -q --no-vocab data/m local.gguf Q8_0
+    start_server data
+    run -0 --separate-stderr gufo convert -q --no-vocab "$SERVER/ok/m" remote.gguf Q8_0
+    cmp local.gguf remote.gguf
+    [ "$(fetched)" -ge $((size * 99 / 100)) ]
+    [ "$(fetched)" -le $((size * 101 / 100)) ]
+
+    # One that a scheduler ends; the file is another one when it comes again.
+    interrupt TERM slow.gguf convert -q --no-vocab "$SERVER/slow-4000000/m" slow.gguf Q8_0 || [ $? -eq 4 ]
+    [ -e slow.gguf.part ]
+    [ ! -e slow.gguf ]
+    cp data/m/model.safetensors data/m/new && mv data/m/new data/m/model.safetensors
+    run -2 --separate-stderr gufo convert --no-vocab --resume "$SERVER/slow-4000000/m" slow.gguf Q8_0
+    [ -e slow.gguf.part ]
+    run -0 --separate-stderr gufo convert -q --no-vocab --force "$SERVER/ok/m" slow.gguf Q8_0
+    cmp local.gguf slow.gguf
+    # The same one is continued.
+    rm slow.gguf
+    interrupt TERM slow.gguf convert -q --no-vocab "$SERVER/slow-4000000/m" slow.gguf Q8_0 || [ $? -eq 4 ]
+    run -0 --separate-stderr gufo convert --no-vocab "$SERVER/slow-4000000/m" slow.gguf Q8_0
+    [[ $stderr == *'continues an interrupted run'* ]]
+    cmp local.gguf slow.gguf
+}

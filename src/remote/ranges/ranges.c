@@ -216,6 +216,8 @@ static gufo_status fetch_more(reading *r, gufo_error *error)
     fetch_plan plan = plan_fetch(file, at, missing, size, r->walks);
     gufo_status status;
 
+    /* What another thread has fetched ahead is not fetched again. */
+    plan.end = at + chunks_missing(file->remote, file, at, plan.end - at);
     if (missing >= MIB && !r->walks && plan.end - at < missing + window) {
         status = fetch(file, at, at + missing, r->to + r->got, plan.in_head, error);
         r->got += status == GUFO_OK ? (size_t)missing : 0;
