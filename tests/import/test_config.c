@@ -384,8 +384,9 @@ static void test_failures(void **state)
          "no rules for the part of the class \"RADIOModel\" that sees or hears"},
         {"{\"architectures\": [\"X\"], \"vision_config\": {\"architectures\": 3}}", NULL,
          GUFO_E_MALFORMED, "not a list"},
-        {"{\"architectures\": [\"Qwen2VLModel\"], \"vision_config\": {\"depth\": 3}}", NULL,
-         GUFO_E_MALFORMED, "no vision.num_heads"},
+        {"{\"architectures\": [\"Qwen2VLModel\"], \"model_type\": 1, \"vision_config\": "
+         "{\"depth\": 3}}",
+         NULL, GUFO_E_MALFORMED, "no vision.num_heads"},
         {"{\"architectures\": [\"LlavaForConditionalGeneration\"]}", NULL, GUFO_E_TYPE,
          "the tokenizer has no token [IMG_BREAK]"},
         {"{\"architectures\": [\"InternVisionModel\"], \"vision_config\": {\"image_size\": []}}",
