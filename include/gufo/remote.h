@@ -158,7 +158,9 @@ GUFO_API gufo_status gufo_remote_list(gufo_remote *remote, const char *address,
 
 typedef enum gufo_fetch_flags {
     GUFO_FETCH_REPLACE = 1, /* files that exist, and what other downloads have left of them */
-    GUFO_FETCH_SINGLE = 2,  /* only the file that is named, even if it begins a set of shards */
+    /* Of Hugging Face: into the cache of huggingface_hub, hf_cache; `out` is NULL, and nothing but hashes is checked. */
+    GUFO_FETCH_INTO_CACHE = 4,
+    GUFO_FETCH_SINGLE = 2, /* only the file that is named, even if it begins a set of shards */
 } gufo_fetch_flags;
 
 /* A file that was fetched. */

@@ -196,6 +196,11 @@ int disk_link(const char *from, const char *to)
     return link(from, to);
 }
 
+int disk_link_by_name(const char *text, const char *path)
+{
+    return symlink(text, path);
+}
+
 int disk_unlink(const char *path)
 {
     return unlink(path);

@@ -52,6 +52,8 @@ int disk_sync_folder(int fd);
 
 int disk_rename(const char *from, const char *to);
 int disk_link(const char *from, const char *to);
+/* A symbolic link at `path`, whose text is `text`. */
+int disk_link_by_name(const char *text, const char *path);
 int disk_unlink(const char *path);
 int disk_make_folder(const char *path, mode_t mode);
 int disk_remove_folder(const char *path);

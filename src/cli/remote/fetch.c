@@ -1,6 +1,7 @@
 /* gufo fetch ADDRESS [OUT]: downloads that are never a mixture of two files. */
 #include "cli/commands.h"
 #include "cli/core/files/progress.h"
+#include "cli/core/files/remote.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/signals.h"
@@ -16,7 +17,7 @@ enum { MOST_REQUESTS = 64 };
 typedef struct fetch_options {
     command_input base;
     const char *sha256, *manifest;
-    bool single;
+    bool single, into_cache;
     uint64_t requests;
 } fetch_options;
 
@@ -101,7 +102,8 @@ static int fetch_with(gufo_remote *remote, work *w, const char *address)
     const fetch_options *o = w->options;
     const shared_options *shared = o->base.shared;
     gufo_fetch_options options = {.flags = (shared->force ? GUFO_FETCH_REPLACE : 0) |
-                                           (o->single ? GUFO_FETCH_SINGLE : 0),
+                                           (o->single ? GUFO_FETCH_SINGLE : 0) |
+                                           (o->into_cache ? GUFO_FETCH_INTO_CACHE : 0),
                                   .requests = (uint32_t)o->requests,
                                   .sha256 = o->sha256,
                                   .check = w->manifest.text.data != NULL ? check_manifest : NULL,
@@ -127,15 +129,16 @@ static int fetch(void *context)
     const char *address = o->base.shared->args[0];
     work w = {.options = o, .j = json_writer_start(stdout)};
     gufo_remote *remote;
-    int code = fetch_manifest_read(&w.manifest, o->manifest);
+    gufo_error error;
+    int code;
 
+    if (o->into_cache && (o->base.output != NULL || o->manifest != NULL))
+        return report_usage("--into-cache takes neither OUT nor --manifest");
+    code = fetch_manifest_read(&w.manifest, o->manifest);
     if (code != CODE_OK)
         return code;
-    code = CODE_FAILED;
-    remote = gufo_remote_new(NULL, NULL);
-    if (remote != NULL)
-        code = fetch_with(remote, &w, address);
-    gufo_remote_free(remote);
+    remote = remote_client(&error);
+    code = remote != NULL ? fetch_with(remote, &w, address) : report_refusal(NULL, &error);
     fetch_manifest_free(&w.manifest);
     return code;
 }
@@ -151,6 +154,9 @@ static const command_option fetch_table[] = {
      OPTION_TEXT(fetch_options, manifest), .common = true},
     {"connections", "N", "Requests at a time (default: 4)",
      OPTION_NUMBER(fetch_options, requests, 1, MOST_REQUESTS), .common = true},
+    {"into-cache", NULL,
+     "Write to the cache of Hugging Face, in place of OUT, so that its programs find the file",
+     OPTION_FLAG(fetch_options, into_cache)},
     {"single", NULL, "Fetch only this file, even if it is the first of several shards",
      OPTION_FLAG(fetch_options, single), .common = true},
     {0},

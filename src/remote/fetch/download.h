@@ -24,6 +24,7 @@ typedef struct fetch_file {
     const char *address; /* what errors call it, and the record of its download: without secrets */
     const char *name;    /* of the file at the server: its ending says whether it has to be GGUF */
     const char *path;    /* where it goes */
+    const char *inside;  /* its path in a repository; NULL: it is in none */
     const char *local;   /* it is at this path already, whatever its url; NULL: it is not */
     uint64_t size;       /* that it has to have; GUFO_NO_OFFSET: any */
     char sha256[SHA256_HEX + 1]; /* that it has to have; "": that which the server says, if any */

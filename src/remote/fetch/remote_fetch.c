@@ -5,12 +5,12 @@
 #include "base/text.h"
 #include "codec/run.h"
 #include "remote/fetch/fetch.h"
-#include "remote/fetch/wanted.h"
+#include "remote/fetch/hub_cache.h"
 
 static gufo_status check_options(const gufo_fetch_options *options, gufo_error *error)
 {
-    gufo_status status = flags_check(options->flags, GUFO_FETCH_REPLACE | GUFO_FETCH_SINGLE,
-                                     "gufo_fetch_options", error);
+    const uint32_t known = GUFO_FETCH_REPLACE | GUFO_FETCH_SINGLE | GUFO_FETCH_INTO_CACHE;
+    gufo_status status = flags_check(options->flags, known, "gufo_fetch_options", error);
 
     if (status == GUFO_OK)
         status = reserved_check(options->reserved, "gufo_fetch_options", error);
@@ -42,6 +42,20 @@ static gufo_status want_sha256(const gufo_fetch_options *options, wanted *w, guf
     return read_sha256(options->sha256, w->files[0].sha256, error);
 }
 
+static bool goes_into_cache(const gufo_fetch_options *options)
+{
+    return (options->flags & GUFO_FETCH_INTO_CACHE) != 0;
+}
+
+static gufo_status check_cached(const gufo_fetch_options *options, const char *out,
+                                gufo_error *error)
+{
+    if (!goes_into_cache(options) || (out == NULL && options->check == NULL))
+        return GUFO_OK;
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "GUFO_FETCH_INTO_CACHE has places of its own, and checks by hashes alone");
+}
+
 gufo_status gufo_remote_fetch(gufo_remote *remote, const char *address, const char *out,
                               const gufo_fetch_options *options, const gufo_run *run,
                               bool *mismatch, gufo_error *error)
@@ -61,12 +75,16 @@ gufo_status gufo_remote_fetch(gufo_remote *remote, const char *address, const ch
     if (status == GUFO_OK)
         status = check_options(options, error);
     if (status == GUFO_OK)
+        status = check_cached(options, out, error);
+    if (status == GUFO_OK)
         status =
             wanted_find(remote, address, out, (options->flags & GUFO_FETCH_SINGLE) != 0, &w, error);
     if (status == GUFO_OK)
         status = want_sha256(options, &w, error);
     if (status == GUFO_OK)
-        status = fetch_files(remote, w.files, w.count, options, run, &differs, error);
+        status = goes_into_cache(options)
+                     ? hub_cache_fetch(remote, &w, options, run, &differs, error)
+                     : fetch_files(remote, w.files, w.count, options, run, &differs, error);
     wanted_free(&w);
     if (mismatch != NULL)
         *mismatch = differs;

@@ -144,10 +144,13 @@ static gufo_status add_sibling(wanted *w, uint32_t number, gufo_error *error)
     file->address = sibling(w, first->address, strlen(first->address), number, error);
     file->name = sibling(w, first->name, strlen(first->name), number, error);
     file->path = sibling(w, first->path, strlen(first->path), number, error);
+    if (first->inside != NULL)
+        file->inside = sibling(w, first->inside, strlen(first->inside), number, error);
     if (first->local != NULL)
         file->local = sibling(w, first->local, strlen(first->local), number, error);
     return file->url != NULL && file->address != NULL && file->name != NULL && file->path != NULL &&
-                   (first->local == NULL || file->local != NULL)
+                   (first->local == NULL || file->local != NULL) &&
+                   (first->inside == NULL || file->inside != NULL)
                ? GUFO_OK
                : GUFO_E_MEMORY;
 }
@@ -177,6 +180,23 @@ static uint32_t set_size(const char *name, bool single)
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
+
+/* Where the cache of Hugging Face has it. */
+static gufo_status note_repository(wanted *w, const place *p, fetch_file *file, gufo_error *error)
+{
+    const address *a = &p->address;
+    char folder[2 * ADDRESS_NAME + 32];
+
+    if (strcmp(a->service->name, "hf") != 0 || p->here == LOCAL_FILE)
+        return GUFO_OK;
+    (void)snprintf(folder, sizeof folder, "%s%s--%s", a->type->cache, a->owner, a->name);
+    w->repository = keep(w, gufo_str_of(folder), gufo_str_of(""));
+    w->revision = keep(w, gufo_str_of(service_revision(a)), gufo_str_of(""));
+    file->inside = keep(w, gufo_str_of(a->path), gufo_str_of(""));
+    return w->repository != NULL && w->revision != NULL && file->inside != NULL
+               ? GUFO_OK
+               : fail_memory(error);
+}
 
 static gufo_status fill(wanted *w, const place *p, const char *text, const char *out,
                         fetch_file *file, gufo_error *error)
@@ -217,6 +237,8 @@ static gufo_status find_first(gufo_remote *remote, wanted *w, const char *text, 
                         "its elements as in OWNER/NAME:Q4_K_M");
     if (status == GUFO_OK)
         status = fill(w, p, text, out, file, error);
+    if (status == GUFO_OK)
+        status = note_repository(w, p, file, error);
     mem_free(w->allocator, p);
     return status;
 }
