@@ -369,3 +369,94 @@ sys.stdout.buffer.write(struct.pack("<4sIQQQ1sIIQ", b"GGUF", 3, 0, 1, 1, b"l", 9
     wait "$process"
     cmp files/some.bin out.bin
 }
+
+# hugging_face: files/org/repo and what else is in files, as Hugging Face has it.
+hugging_face() {
+    serve
+    export HF_ENDPOINT=$SERVER/hf HF_TOKEN=good-token HF_HUB_CACHE=$PWD/hub
+    mkdir -p hub
+}
+
+# No host but the endpoint's sees the token.
+check_token() {
+    [ "$(requests "r['headers'].get('authorization')" | sort -u | tr '\n' ' ')" = 'Bearer good-token None ' ]
+    [ -z "$(requests "r['path'] if ('authorization' in r['headers']) != r['path'].startswith('/hf/') else ''" | grep .)" ]
+}
+
+@test "fetch: Hugging Face says the hash, and the host behind it does not see the token" {
+    mkdir -p files/org/repo files/expiring/repo files/gated/repo
+    make_model files/org/repo/m.gguf
+    random_file files/expiring/repo/big.gguf 9000000
+    { printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' && cat files/expiring/repo/big.gguf; } >files/big
+    mv files/big files/expiring/repo/big.gguf
+    cp files/org/repo/m.gguf files/gated/repo
+    hugging_face
+    run -0 --separate-stderr gufo fetch hf://org/repo/m.gguf
+    [[ "$output" == 'm.gguf: '*', the SHA-256 agrees' ]]
+    cmp files/org/repo/m.gguf m.gguf
+    run -0 --separate-stderr gufo fetch -q hf://expiring/repo/big.gguf
+    cmp files/expiring/repo/big.gguf big.gguf
+    check_token
+    run -1 --separate-stderr gufo fetch -q hf://org/repo/m.gguf --sha256="$(printf 'a%.0s' {1..64})" other.gguf
+    nothing_of other.gguf
+    unset HF_TOKEN
+    export HF_HUB_DISABLE_IMPLICIT_TOKEN=1
+    run -3 --separate-stderr gufo fetch -q hf://gated/repo/m.gguf gated.gguf
+    [[ "$stderr" == *gated* ]]
+    run -3 --separate-stderr gufo fetch -q hf://org/repo/missing.gguf
+    nothing_of missing.gguf
+}
+
+@test "fetch: a set of Hugging Face, whole or not at all" {
+    mkdir -p files/org/repo
+    make_shards files/org/repo/s
+    hugging_face
+    mkdir out
+    run -0 --separate-stderr gufo fetch hf://org/repo/s-00001-of-00002.gguf out
+    [ "${#lines[@]}" -eq 2 ]
+    run -0 gufo validate -q --level structure out/s-00001-of-00002.gguf
+    run -2 --separate-stderr gufo fetch hf://org/repo/s-00001-of-00002.gguf out
+    run -2 --separate-stderr gufo fetch hf://org/repo/s-00001-of-00002.gguf whole.gguf
+    [[ "$stderr" == *'begins a set of 2 files'* ]]
+    run -0 gufo fetch -q --single hf://org/repo/s-00001-of-00002.gguf one.gguf
+    cmp files/org/repo/s-00001-of-00002.gguf one.gguf
+    rm files/org/repo/s-00002-of-00002.gguf
+    run -3 gufo fetch -q hf://org/repo/s-00001-of-00002.gguf t-00001-of-00002.gguf
+    [ ! -e t-00001-of-00002.gguf ]
+}
+
+@test "fetch: into the cache of Hugging Face, where its programs and gufo find it" {
+    mkdir -p files/org/repo/sub
+    make_shards files/org/repo/sub/s
+    printf '{}' >files/org/repo/config.json
+    hugging_face
+    repository=hub/models--org--repo commit=0123456789abcdef0123456789abcdef01234567
+    run -0 --separate-stderr gufo fetch --into-cache hf://org/repo/sub/s-00001-of-00002.gguf
+    [[ "$output" == *"$repository/snapshots/$commit/sub/s-00002-of-00002.gguf: "* ]]
+    [ "$(cat $repository/refs/main)" = "$commit" ]
+    for file in sub/s-00001-of-00002.gguf sub/s-00002-of-00002.gguf; do
+        [ "$(readlink $repository/snapshots/$commit/$file)" = "../../../blobs/$(sha256sum <files/org/repo/$file | cut -d ' ' -f 1)" ]
+        cmp files/org/repo/$file $repository/snapshots/$commit/$file
+    done
+    run -0 gufo fetch -q --into-cache hf://org/repo/config.json
+    [ "$(readlink $repository/snapshots/$commit/config.json)" = ../../blobs/9e26dfeeb6e641a33dae4961196235bdb965b21b ]
+    [ "$(find hub -name '*.part*' | wc -l)" -eq 0 ]
+    # From there without asking anybody.
+    forget_requests
+    run -0 --separate-stderr env HF_HUB_OFFLINE=1 "$GUFO" fetch hf://org/repo/sub/s-00001-of-00002.gguf .
+    [ -z "$(requests "r['path']")" ]
+    cmp files/org/repo/sub/s-00002-of-00002.gguf s-00002-of-00002.gguf
+    run -2 gufo fetch --into-cache hf://org/repo/config.json out.json
+    run -2 gufo fetch --into-cache "$SERVER/ok/org/repo/config.json"
+}
+
+@test "fetch: a blob that another program makes is left to it" {
+    mkdir -p files/org/repo
+    make_model files/org/repo/m.gguf
+    hugging_face
+    hash=$(sha256sum <files/org/repo/m.gguf | cut -d ' ' -f 1)
+    mkdir -p hub/.locks/models--org--repo
+    run -3 --separate-stderr flock "hub/.locks/models--org--repo/$hash.lock" "$GUFO" fetch --into-cache hf://org/repo/m.gguf
+    [[ "$stderr" == *'another program'* ]]
+    run -0 gufo fetch -q --into-cache hf://org/repo/m.gguf
+}

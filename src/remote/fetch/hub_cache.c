@@ -59,8 +59,7 @@ static gufo_status make_folders(const char *path, gufo_error *error)
         memcpy(folder, path, (size_t)(at - path));
         folder[at - path] = '\0';
         if (disk_make_folder(folder, 0777) != 0 && errno != EEXIST)
-            return fail_io(error, errno, "cannot make the folder %s",
-                           QUOTED(gufo_str_of(folder)));
+            return fail_io(error, errno, "cannot make the folder %s", QUOTED(gufo_str_of(folder)));
     }
     return GUFO_OK;
 }
@@ -91,8 +90,7 @@ static bool read_etag(const char *quoted, char out[SHA256_HEX + 1])
 
 static gufo_status read_answer(hub_file *h, const http_answer *answer, gufo_error *error)
 {
-    const char *etag =
-        answer->linked_etag[0] != '\0' ? answer->linked_etag : answer->version.etag;
+    const char *etag = answer->linked_etag[0] != '\0' ? answer->linked_etag : answer->version.etag;
 
     if (!address_is_commit(gufo_str_of(answer->repo_commit)) || !read_etag(etag, h->etag))
         return refuse(error, GUFO_E_IO,
@@ -107,8 +105,8 @@ static gufo_status ask(hub_file *h, gufo_error *error)
 {
     const http_request request = {.url = h->file->url, .count = 1, .take = take_nothing};
     http_answer *answer = mem_zero(h->wanted->allocator, sizeof *answer);
-    gufo_status status = answer != NULL ? http_get(h->remote, &request, answer, error)
-                                        : fail_memory(error);
+    gufo_status status =
+        answer != NULL ? http_get(h->remote, &request, answer, error) : fail_memory(error);
 
     if (status == GUFO_OK)
         status = read_answer(h, answer, error);
@@ -158,8 +156,7 @@ static gufo_status fetch_blob(hub_file *h, const gufo_run *run, bool *mismatch, 
     struct stat info;
 
     file.path = h->blob;
-    if (lstat(h->blob, &info) != 0 || !S_ISREG(info.st_mode) ||
-        (uint64_t)info.st_size != h->size)
+    if (lstat(h->blob, &info) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size != h->size)
         return fetch_files(h->remote, &file, 1, &options, run, mismatch, error);
     note_fetched(h, &(gufo_fetched){.address = file.address, .size = h->size, .kept = h->size});
     return GUFO_OK;
@@ -194,13 +191,13 @@ static gufo_status write_ref(const hub_file *h, gufo_error *error)
 
     if (address_is_commit(gufo_str_of(h->wanted->revision)))
         return GUFO_OK;
-    status = join(path, error, "%s/%s/refs/%s", h->remote->options.hf_cache,
-                  h->wanted->repository, h->wanted->revision);
+    status = join(path, error, "%s/%s/refs/%s", h->remote->options.hf_cache, h->wanted->repository,
+                  h->wanted->revision);
     if (status == GUFO_OK)
         status = make_folders(path, error);
     if (status == GUFO_OK)
-        status = output_open(&ref, path, true, strlen(h->commit), NULL, h->wanted->allocator,
-                             error);
+        status =
+            output_open(&ref, path, true, strlen(h->commit), NULL, h->wanted->allocator, error);
     if (status != GUFO_OK)
         return status;
     status = output_write(&ref, 0, h->commit, strlen(h->commit), error);

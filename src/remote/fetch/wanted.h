@@ -7,9 +7,10 @@
 typedef struct wanted {
     fetch_file *files;
     size_t count;
-    const char *repository; /* its folder in the cache of Hugging Face; NULL: they are not from there */
-    const char *revision;   /* of it */
-    char **texts; /* that they point to */
+    const char
+        *repository; /* its folder in the cache of Hugging Face; NULL: they are not from there */
+    const char *revision; /* of it */
+    char **texts;         /* that they point to */
     uint64_t text_count, text_room;
     const gufo_allocator *allocator;
 } wanted;
