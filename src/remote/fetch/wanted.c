@@ -47,7 +47,9 @@ static bool decode_name(const char *from, char *to, size_t room)
 
         if (escaped && from[1] == '0' && from[2] == '0')
             return false;
-        *to = escaped ? (char)(hex_digit(from[1]) << 4 | hex_digit(from[2])) : *from;
+        *to = *from;
+        if (escaped)
+            *to = (char)(hex_digit(from[1]) << 4 | hex_digit(from[2]));
         from += escaped ? 3 : 1;
     }
     *to = '\0';
