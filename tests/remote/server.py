@@ -79,6 +79,8 @@ class Reply:
         self.stall = None  # nothing comes after so many bytes
         self.rate = None  # bytes per second
         self.reset = self.chunked = False
+        self.hush = None  # the connection ends after so many milliseconds without an answer
+        self.dribble = 0  # so many lines of headers come one by one, 20 ms apart
 
 
 # ---- faults: name -> function(reply, n, request).  Those of EARLY change what a file answers to a range. ------------
@@ -198,6 +200,10 @@ def many_headers(reply, n, request):
         reply.headers["X-Line-%d" % i] = "x" * 1000
 
 
+def long_header(reply, n, request):
+    reply.headers["X-Line"] = "x" * 200000
+
+
 def other(request):
     return "http://localhost:%d" % ports[1]
 
@@ -221,12 +227,16 @@ LATE = {
     "416": not_satisfiable,
     "disposition": disposition,
     "many-headers": many_headers,
+    "long-header": long_header,
+    "hush": set_field(hush="N"),
+    "dribble": set_field(dribble="N"),
     "redirects": redirects,
     "redirect-loop": redirect(lambda request, n: "?again=%d" % count_time("loop")),
     "redirect-relative": redirect(lambda request, n: "/" + request.rest),
     "redirect-http": redirect(lambda request, n: "http://127.0.0.1:%d/%s" % (ports[1], request.rest)),
     "redirect-other-host": redirect(lambda request, n: "%s/%s" % (other(request), request.rest)),
     "redirect-scheme": redirect(lambda request, n: "file:///etc/passwd"),
+    "redirect-plain": redirect(lambda request, n: "http://nowhere.invalid/f?secret"),
     "redirect-path": redirect(lambda request, n: "/ok/..%2f..%2fevil.gguf"),
     "redirect-none": lambda reply, n, request: become(reply, 302, b"moved\n"),
 }
@@ -546,7 +556,15 @@ class Handler(BaseHTTPRequestHandler):
                     file.write(json.dumps(line) + "\n")
 
     def send(self, reply):
+        if reply.hush is not None:
+            time.sleep(reply.hush / 1000)
+            self.close_connection = True
+            return
         self.send_response(reply.status)
+        for i in range(reply.dribble):
+            self.send_header("X-Line-%d" % i, "x" * 50)
+            self.flush_headers()
+            time.sleep(0.02)
         for name, value in reply.headers.items():
             self.send_header(name, value)
         if not reply.file:

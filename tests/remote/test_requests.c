@@ -1,7 +1,9 @@
 /* Requests: what servers may do, and what comes of it. */
 #include "remote_cases.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "remote/http/http.h"
@@ -131,12 +133,16 @@ static void test_faults(void **state)
         {"gzip/f", 0, 10, GUFO_E_IO, "compressed", 1},
         {"416/f", 0, 10, GUFO_E_RANGE, "ends before byte 0", 1},
         {"many-headers/f", 0, 10, GUFO_E_IO, "100 KB of headers", 1},
+        {"long-header/f", 0, 10, GUFO_E_IO, "headers that are too long", 1},
+        {"dribble-100/f", 0, 10, GUFO_E_IO, "less than 1 KiB a second", 1},
+        {"hush-300/f", 0, 10, GUFO_E_IO, "less than 1 KiB a second", 0}, /* not once an attempt */
         {"redirects-5/f", 0, 10, GUFO_OK, "", 6},
         {"redirects-6/f", 0, 10, GUFO_E_IO, "more than 5 times", 6},
         {"redirect-loop/f", 0, 10, GUFO_E_IO, "more than 5 times", 6},
         {"redirect-relative/f", 0, 10, GUFO_OK, "", 2},
         {"redirect-other-host/f", 0, 10, GUFO_OK, "", 2},
-        {"redirect-scheme/f", 0, 10, GUFO_E_IO, "what is no address", 1},
+        {"redirect-scheme/f", 0, 10, GUFO_E_IO, "127.0.0.1 redirects to what is no address", 1},
+        {"redirect-plain/f", 0, 10, GUFO_E_IO, "leads to \"nowhere.invalid\" by http without", 1},
         {"redirect-path/f", 0, 10, GUFO_E_IO, "404", 2},
         {"redirect-none/f", 0, 10, GUFO_E_IO, "answers 302", 1},
         {"total-unknown/f", 0, 10, GUFO_OK, "", 1},
@@ -207,6 +213,53 @@ static void test_version(void **state)
     check_status(ask_url(remote, url, 10, 10, &other)->status, GUFO_E_CHANGED, &last.error, "size");
     other = (http_version){.size = GUFO_NO_OFFSET, .modified = "Sun, 06 Nov 1994 08:49:37 GMT"};
     check_status(ask_url(remote, url, 10, 10, &other)->status, GUFO_E_CHANGED, &last.error, "time");
+    gufo_remote_free(remote);
+}
+
+/* A file that is replaced by one of the same size and time, and no strong ETag: bytes of one of the two, or an
+ * error. */
+static void test_never_mixed(void **state)
+{
+    static const struct {
+        const char *path;
+        bool may_restart;
+    } rows[] = {
+        {"replaced-after-1/weak-etag/short-20000/old", true},
+        {"replaced-after-1/weak-etag/short-20000/old", false},
+        {"replaced-after-1/weak-etag/norange/short-20000/old", true},
+        {"replaced-after-1/weak-etag/norange/short-20000/old", false},
+        {"replaced-after-1/no-etag/short-20000/old", true},
+        {"replaced-after-1/no-validators/short-20000/old", true},
+        {"replaced-after-1/no-validators/norange/short-20000/old", true},
+    };
+    static const char *const names[] = {"old", "old.new"};
+    static const struct timespec time[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    gufo_remote *remote = hurried_client(NULL);
+    char url[512];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const path_text path = folder_path(&files, names[i]);
+        uint8_t bytes[100000];
+
+        memset(bytes, 'a' + (int)i, sizeof bytes);
+        write_file(path.text, bytes, sizeof bytes);
+        assert_int_equal(utimensat(AT_FDCWD, path.text, time, 0), 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        http_request request = {.url = url,
+                                .count = 100000,
+                                .take = take,
+                                .restart = rows[i].may_restart ? restart : NULL,
+                                .context = &last};
+
+        (void)snprintf(url, sizeof url, "%s/%s", server.url, rows[i].path);
+        memset(&last, 0, sizeof last);
+        http_server_reset(&server);
+        last.status = http_get(remote, &request, &last.answer, &last.error);
+        for (size_t at = 1; last.status == GUFO_OK && at < last.len; at++)
+            check(last.bytes[at] == last.bytes[0], "%s: mixed at %zu", rows[i].path, at);
+    }
     gufo_remote_free(remote);
 }
 
@@ -411,7 +464,7 @@ int main(void)
         cmocka_unit_test(test_version), cmocka_unit_test(test_all),
         cmocka_unit_test(test_stop),    cmocka_unit_test(test_refused),
         cmocka_unit_test(test_options), cmocka_unit_test(test_escaped),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_never_mixed),
     };
 
     return http_server_lacks("python3") ? 77 : cmocka_run_group_tests(tests, setup, teardown);

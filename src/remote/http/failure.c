@@ -149,6 +149,9 @@ gufo_status fail_connection(const transfer *t, CURLcode result, bool forbids_pri
     const bool was_forbidden =
         result == CURLE_ABORTED_BY_CALLBACK || (result == CURLE_COULDNT_CONNECT && forbids_private);
 
+    /* That is also what libcurl says of a line of headers that has no end. */
+    if (result == CURLE_OUT_OF_MEMORY && !t->judged)
+        return fail_protocol(t, "sends headers that are too long, or there is no memory for them");
     if (result == CURLE_OUT_OF_MEMORY)
         return fail_memory(t->error);
     if (was_forbidden)

@@ -63,10 +63,14 @@ static gufo_status check_scheme(const transfer *t)
         return refuse(t->error, GUFO_E_IO,
                       "%s: redirects from https to http, which is not followed",
                       t->first_origin.host);
-    if ((t->remote->options.flags & GUFO_REMOTE_PLAIN_HTTP) == 0 && !t->origin.is_local)
-        return refuse(t->error, GUFO_E_ARGUMENT,
-                      "http without encryption is not allowed; use https, or allow it");
-    return GUFO_OK;
+    if ((t->remote->options.flags & GUFO_REMOTE_PLAIN_HTTP) != 0 || t->origin.is_local)
+        return GUFO_OK;
+    return t->is_first ? refuse(t->error, GUFO_E_ARGUMENT,
+                                "http without encryption is not allowed; use https, or allow it")
+                       : refuse(t->error, GUFO_E_IO,
+                                "a redirect leads to %s by http without encryption, which is not "
+                                "followed",
+                                QUOTED(gufo_str_of(t->origin.host)));
 }
 
 static gufo_status check_place(const transfer *t)
@@ -142,13 +146,21 @@ static bool has_etag(const http_version *version)
     return version->etag[0] != '\0' && version->is_strong;
 }
 
+/* An ETag without the mark of weak ones: that two versions are the same no weak one proves, but another one
+ * says that they are not. */
+static const char *opaque_tag(const http_version *version)
+{
+    return version->etag + (version->etag[0] == 'W' ? 2 : 0);
+}
+
 /* Whether what this answer says of the file agrees with what is known of it. */
 static bool is_same_version(const transfer *t)
 {
     const http_version *known = &t->version, *said = &t->headers.version;
 
-    if (has_etag(known) && has_etag(said))
-        return strcmp(known->etag, said->etag) == 0;
+    if (known->etag[0] != '\0' && said->etag[0] != '\0' &&
+        (strcmp(opaque_tag(known), opaque_tag(said)) != 0 || (has_etag(known) && has_etag(said))))
+        return strcmp(opaque_tag(known), opaque_tag(said)) == 0;
     return known->modified[0] == '\0' || said->modified[0] == '\0' ||
            strcmp(known->modified, said->modified) == 0;
 }
@@ -415,7 +427,8 @@ gufo_status transfer_exchange(transfer *t)
     t->judged = t->refused = t->enough = false;
     t->use = BODY_NONE;
     t->skip = t->room = t->raw = 0;
-    t->mark = transfer_now();
+    /* Attempts that have brought nothing are one wait, but for what servers have asked for. */
+    t->mark = smaller(transfer_now(), t->tries.since + t->tries.granted);
     t->mark_bytes = 0;
     curl_easy_reset(t->easy);
     return set_lines(t) && set_usual(t) && set_exchange(t) ? GUFO_OK : fail_memory(t->error);
@@ -451,10 +464,16 @@ static gufo_status check_request(const gufo_remote *remote, const http_request *
                : refuse(error, GUFO_E_RANGE, "the range ends behind the last possible byte");
 }
 
+static http_version known_version(const http_request *request)
+{
+    const http_version unknown = {.size = GUFO_NO_OFFSET};
+
+    return request->version != NULL ? *request->version : unknown;
+}
+
 gufo_status transfer_start(transfer *t, gufo_remote *remote, const http_request *request,
                            http_answer *answer, CURL *easy, gufo_error *error)
 {
-    const http_version unknown = {.size = GUFO_NO_OFFSET};
     gufo_status status = check_request(remote, request, error);
 
     *t = (transfer){.remote = remote,
@@ -462,8 +481,8 @@ gufo_status transfer_start(transfer *t, gufo_remote *remote, const http_request 
                     .answer = answer,
                     .error = error,
                     .easy = easy,
-                    .version = request->version != NULL ? *request->version : unknown};
-    *answer = (http_answer){.version = unknown, .linked_size = GUFO_NO_OFFSET};
+                    .version = known_version(request)};
+    *answer = (http_answer){.version = {.size = GUFO_NO_OFFSET}, .linked_size = GUFO_NO_OFFSET};
     retry_progress(&t->tries, transfer_now());
     if (status == GUFO_OK)
         status = go_to_first(t);
@@ -510,17 +529,20 @@ static void keep_last_headers(transfer *t)
 static transfer_next redirect(transfer *t)
 {
     char target[HTTP_URL_SIZE];
+    url_origin origin;
     gufo_error reason;
 
     if (++t->redirects > REDIRECTS_MOST) {
         (void)fail_protocol(t, "redirects more than 5 times");
         return TRANSFER_FAILED;
     }
-    if (url_join(t->url, t->headers.location, target, &t->origin, &reason) != GUFO_OK) {
+    if (t->headers.location[0] == '\0' ||
+        url_join(t->url, t->headers.location, target, &origin, &reason) != GUFO_OK) {
         (void)fail_protocol(t, "redirects to what is no address");
         return TRANSFER_FAILED;
     }
     memcpy(t->url, target, sizeof target);
+    t->origin = origin;
     t->is_first = false;
     t->ready = 0;
     return TRANSFER_AGAIN;
@@ -533,6 +555,13 @@ static transfer_next ask_anew(transfer *t)
     t->asked_anew = true;
     t->ready = 0;
     return go_to_first(t) == GUFO_OK ? TRANSFER_AGAIN : TRANSFER_FAILED;
+}
+
+/* Whether the rest of a body may be asked for: a strong ETag says that it is that of the same file.  Without one
+ * all comes anew, if the caller can take it so; a range that cannot is compared with what else is known. */
+static bool may_continue(const transfer *t)
+{
+    return has_etag(&t->version) || (t->request->count > 0 && t->request->restart == NULL);
 }
 
 /* The same exchange once more, or from where its body broke off.  The failure is in the error already. */
@@ -549,11 +578,12 @@ static transfer_next try_again(transfer *t, uint64_t after)
     mutex_unlock(&t->remote->lock);
     if (!retry_again(&t->tries, &t->remote->pace, now, after, chance >> 16, &wait))
         return TRANSFER_FAILED;
-    if (t->taken > 0 && !has_etag(&t->version) && t->request->count == 0) {
+    if (t->taken > 0 && !may_continue(t)) {
         if (t->request->restart == NULL)
             return TRANSFER_FAILED;
         t->request->restart(t->request->context);
         t->taken = 0;
+        t->version = known_version(t->request);
     }
     t->ready = now + wait;
     return TRANSFER_AGAIN;
@@ -662,9 +692,9 @@ bool transfer_stalls(transfer *t, uint64_t now)
 {
     const uint64_t stall = t->remote->pace.stall;
 
-    if (t->raw + t->header_bytes - t->mark_bytes >= LEAST_RATE * stall / 1000) {
+    if (t->raw - t->mark_bytes >= LEAST_RATE * stall / 1000) {
         t->mark = now;
-        t->mark_bytes = t->raw + t->header_bytes;
+        t->mark_bytes = t->raw;
     }
     return now - t->mark > stall;
 }

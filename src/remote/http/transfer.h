@@ -65,7 +65,7 @@ typedef struct transfer {
     uint64_t ready;            /* when to begin the next exchange */
     uint64_t furthest;         /* that `taken` has ever come: bytes behind it are progress */
     uint64_t raw;              /* bytes of its body that have come, wanted or not */
-    uint64_t mark, mark_bytes; /* for stalls: when so many bytes had come, with headers */
+    uint64_t mark, mark_bytes; /* for stalls: when so many bytes of the body had come */
 } transfer;
 
 /* Milliseconds of a clock that only goes forward. */
