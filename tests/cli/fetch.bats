@@ -340,7 +340,7 @@ sys.stdout.buffer.write(struct.pack("<4sIQQQ1sIIQ", b"GGUF", 3, 0, 1, 1, b"l", 9
 @test "fetch: Ctrl-C ends it soon, and the same command goes on" {
     serve
     random_file files/some.bin 6000000
-    "$GUFO" fetch -q "$SERVER/slow-1000000/some.bin" out.bin 2>err &
+    "$GUFO" fetch "$SERVER/slow-1000000/some.bin?hidden" out.bin 2>err &
     process=$!
     for ((try = 0; try < 200; try++)); do
         [ ! -e out.bin.part.fetch ] || [ "$(stat -c %s out.bin.part.fetch)" -lt 240 ] || break
@@ -349,6 +349,7 @@ sys.stdout.buffer.write(struct.pack("<4sIQQQ1sIIQ", b"GGUF", 3, 0, 1, 1, b"l", 9
     kill -TERM "$process" # a background process of a shell ignores SIGINT
     wait "$process" || code=$?
     [ "$code" -eq 4 ]
+    grep -F "$SERVER/slow-1000000/some.bin: interrupted; the same command goes on from there" err
     [ -e out.bin.part ] && [ ! -e out.bin ]
     run -0 --separate-stderr gufo fetch --json "$SERVER/slow-1000000/some.bin" out.bin
     [[ "$output" != *'"kept":0,'* ]]
@@ -459,4 +460,18 @@ check_token() {
     run -3 --separate-stderr flock "hub/.locks/models--org--repo/$hash.lock" "$GUFO" fetch --into-cache hf://org/repo/m.gguf
     [[ "$stderr" == *'another program'* ]]
     run -0 gufo fetch -q --into-cache hf://org/repo/m.gguf
+}
+
+@test "fetch: no message has a secret of an address" {
+    for address in 'https://user:hidden@127.0.0.1/a.bin' 'https://127.0.0.1:1/a.bin?hidden' 'https://127.0.0.1:1/?hidden' \
+        'https://a b/a.bin?hidden' $'https://a\tb/a.bin?hidden' 'https://127.0.0.1:1/%00?hidden' \
+        'http://a.invalid/a.bin?hidden' \
+        "https://127.0.0.1:1/a.bin?$(printf 'a%.0s' {1..9000})hidden"; do
+        code=0
+        "$GUFO" fetch "$address" >out 2>&1 || code=$?
+        [ "$code" -eq 2 ] || [ "$code" -eq 3 ]
+        if grep hidden out; then
+            return 1
+        fi
+    done
 }

@@ -85,7 +85,7 @@ static int report_failure(work *w, const char *address, const gufo_error *error,
     bool is_output = error->role == GUFO_FILE_OUTPUT;
 
     if (error->code == GUFO_E_STOPPED && signals_stopped()) {
-        report_note(address, "interrupted; the same command goes on from there");
+        report_note(error->file, "interrupted; the same command goes on from there");
         return CODE_INTERRUPTED;
     }
     if (mismatch || w->manifest.differs) {

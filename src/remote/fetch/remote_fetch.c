@@ -6,6 +6,7 @@
 #include "codec/run.h"
 #include "remote/fetch/fetch.h"
 #include "remote/fetch/hub_cache.h"
+#include "remote/http/url.h"
 
 static gufo_status check_options(const gufo_fetch_options *options, gufo_error *error)
 {
@@ -56,6 +57,15 @@ static gufo_status check_cached(const gufo_fetch_options *options, const char *o
                   "GUFO_FETCH_INTO_CACHE has places of its own, and checks by hashes alone");
 }
 
+/* A failure that is about no file is about the address, which has secrets that no message shows. */
+static void fail_at(const char *address, gufo_error *error)
+{
+    char shown[HTTP_URL_SIZE];
+
+    if (address != NULL)
+        fail_in(error, GUFO_FILE_INPUT, 0, url_shown(address, shown));
+}
+
 gufo_status gufo_remote_fetch(gufo_remote *remote, const char *address, const char *out,
                               const gufo_fetch_options *options, const gufo_run *run,
                               bool *mismatch, gufo_error *error)
@@ -86,6 +96,8 @@ gufo_status gufo_remote_fetch(gufo_remote *remote, const char *address, const ch
                      ? hub_cache_fetch(remote, &w, options, run, &differs, error)
                      : fetch_files(remote, w.files, w.count, options, run, &differs, error);
     wanted_free(&w);
+    if (status != GUFO_OK)
+        fail_at(address, error);
     if (mismatch != NULL)
         *mismatch = differs;
     return status;

@@ -332,12 +332,13 @@ static gufo_status read_web(gufo_str text, address *out, gufo_error *error)
             error, GUFO_E_ARGUMENT,
             "an address with a user or a password is refused: other programs would see it");
     if (has_control(text))
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "%s has a backslash, a control character or bytes that are not UTF-8",
-                      QUOTED(text));
+        return refuse(
+            error, GUFO_E_ARGUMENT,
+            "the address has a backslash, a control character or bytes that are not UTF-8");
     result = syntax_url(text);
     if (result.verdict != SYNTAX_OK)
-        return refuse(error, GUFO_E_ARGUMENT, "%s %s", QUOTED(text), result.reason);
+        return refuse(error, GUFO_E_ARGUMENT, "the address is malformed: %s %s",
+                      result.part.len > 0 ? "a part of it" : "it", result.reason);
     out->url = text;
     return GUFO_OK;
 }

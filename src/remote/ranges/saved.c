@@ -152,7 +152,7 @@ void saved_read(gufo_remote *remote, const char *url, saved_head *out)
 {
     char shown[HTTP_URL_SIZE], path[PATH_MAX];
     buffer text = {.allocator = &remote->allocator};
-    size_t begin;
+    size_t begin = 0;
 
     *out = (saved_head){.chunk = NULL};
     if (saved_is_used(remote) && path_of(remote, url_shown(url, shown), path) &&
