@@ -314,3 +314,19 @@ make_parts() {
     [ "$(cat stderr)" = 'gufo: a: interrupted; nothing was imported' ]
     [ -z "$(find store -type f)" ]
 }
+
+@test "ollama: a manifest that names one large blob many times takes no memory" {
+    local digest layers
+    make_model m.gguf
+    gufo ollama import -q m.gguf --name a
+    head -c 5000000 /dev/zero | tr '\0' '\001' >large
+    digest=$(sha256sum <large | cut -d' ' -f1)
+    mv large "store/blobs/sha256-$digest"
+    layers=
+    for _ in 1 2 3 4; do
+        layers+=,'{"mediaType":"application/vnd.ollama.image.license","digest":"sha256:'$digest'","size":5000000}'
+    done
+    sed -i "s|]}\$|$layers]}|" "$library/a/latest"
+    run -3 --separate-stderr gufo ollama export a --settings -
+    [[ "$stderr" == *'its settings have 20,000'*' bytes, more than 16,777,216'* ]]
+}

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/buffer.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/files/disk.h"
 #include "base/files/folder.h"
@@ -303,12 +304,30 @@ static gufo_status add_setting(const gufo_ollama *ollama, const setting_row *row
     return good ? status : fail_memory(error);
 }
 
+/* A small manifest could name the same large blob often. */
+static gufo_status check_sizes(const ollama_manifest *m, gufo_error *error)
+{
+    uint64_t total = m->config.hex[0] != '\0' ? m->config.size : 0;
+
+    for (size_t i = 0; i < m->count; i++)
+        for (size_t row = 0; row < sizeof settings / sizeof *settings; row++)
+            if (m->layers[i].kind == settings[row].kind)
+                total = capped_add(total, m->layers[i].size);
+    return total <= MOST_TEXT
+               ? GUFO_OK
+               : refuse(error, GUFO_E_LIMIT, "its settings have %s bytes, more than %s",
+                        GROUPED(total), GROUPED(MOST_TEXT));
+}
+
 gufo_status gufo_ollama_settings(const gufo_ollama *ollama, gufo_text *out, gufo_error *error)
 {
     const ollama_layer *config = &ollama->manifest.config;
-    bool good = add(out, "{\"name\":") &&
-                ollama_json_string((gufo_str){ollama->name.data, ollama->name.len}, out);
-    gufo_status status = good ? GUFO_OK : fail_memory(error);
+    gufo_status status = check_sizes(&ollama->manifest, error);
+
+    if (status == GUFO_OK &&
+        !(add(out, "{\"name\":") &&
+          ollama_json_string((gufo_str){ollama->name.data, ollama->name.len}, out)))
+        status = fail_memory(error);
 
     for (size_t i = 0; i < sizeof settings / sizeof *settings && status == GUFO_OK; i++)
         status = add_setting(ollama, &settings[i], out, error);
