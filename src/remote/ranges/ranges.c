@@ -19,6 +19,9 @@ static const uint64_t first_part = 256 * 1024, grain = 64 * 1024;
 static const uint64_t most_of_head = 4 * 1024 * 1024, window = 8 * 1024 * 1024,
                       part = 2 * 1024 * 1024;
 
+/* Of a header, in all: twice as much as the longest ones have (vocabularies of 260,000 tokens). */
+static const uint64_t most_walked = 32 * 1024 * 1024;
+
 enum { AT_ONCE = 16 };
 
 typedef struct remote_file {
@@ -256,7 +259,11 @@ static gufo_status read_some(void *context, uint64_t offset, void *to, size_t le
     remote_file *file = context;
     reading r = {
         .file = file, .offset = offset, .to = to, .least = least, .size = size, .walks = true};
-    gufo_status status = read_bytes(&r, error);
+    gufo_status status = offset + least <= most_walked
+                             ? read_bytes(&r, error)
+                             : fail_with(error, GUFO_E_LIMIT, offset,
+                                         "a header of more than %s bytes is not read from a server",
+                                         GROUPED(most_walked));
 
     *got = r.got;
     mutex_lock(&file->lock);
