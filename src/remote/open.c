@@ -15,7 +15,8 @@
 #include "remote/places/refusal.h"
 #include "remote/ranges/ranges.h"
 
-enum { AT_ONCE = 4 }; /* files that are opened side by side */
+enum { AT_ONCE = 4 };                                  /* files that are opened side by side */
+enum { MOST_ENTRIES = 100000, MOST_TENSORS = 100000 }; /* of a file */
 
 /* ---- a file of this machine as a source ------------------------------------------------------ */
 
@@ -303,6 +304,11 @@ static gufo_model *open_files(model_files *m, const gufo_open_options *options, 
     }
     if (own.run == NULL && own.allocator == NULL && own.on_finding == NULL)
         own.run = &run;
+    /* What an index takes follows what a server sends: far more than models have, and no more than a few dozen MB. */
+    if (own.max_metadata == 0)
+        own.max_metadata = MOST_ENTRIES;
+    if (own.max_tensors == 0)
+        own.max_tensors = MOST_TENSORS;
     if (own.name == NULL)
         own.name = m->names[0];
     for (uint32_t i = 0; i < m->count; i++) {

@@ -40,8 +40,7 @@ static gufo_status check_source(const gufo_source *user, gufo_error *error)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_input.source is missing");
     if (user->read == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_source.read is missing");
-    return reserved_check((const uint64_t[4]){user->reserved[0]}, "gufo_source",
-                          error);
+    return reserved_check((const uint64_t[4]){user->reserved[0]}, "gufo_source", error);
 }
 
 static gufo_status check_input(const gufo_input *input, gufo_error *error)

@@ -6,7 +6,7 @@
 #include "remote/remote.h"
 
 /* All chunks together; what one chunk may have at most is far less. */
-#define CHUNKS_ROOM ((uint64_t)32 << 20)
+#define CHUNKS_ROOM ((uint64_t)24 << 20)
 
 typedef struct chunk {
     struct chunk *newer, *older;

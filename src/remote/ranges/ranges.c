@@ -166,6 +166,8 @@ static fetch_plan plan_fetch(remote_file *file, uint64_t at, uint64_t size, uint
         plan.begin -= plan.begin % grain;
     if (plan.end - plan.begin < window || walks)
         plan.end = capped_add(plan.end, grain - 1) / grain * grain;
+    if (walks) /* a long text comes in pieces */
+        plan.end = smaller(plan.end, capped_add(at, most_of_head));
     plan.end = smaller(plan.end, file_size);
     return plan;
 }
