@@ -9,9 +9,9 @@ file(GLOB module_sources CONFIGURE_DEPENDS web/module/*.c)
 set(wasm_sources ${module_sources})
 list(FILTER wasm_sources INCLUDE REGEX "_wasm\\.c$")
 list(FILTER module_sources EXCLUDE REGEX "(_wasm|/native)\\.c$")
-# JSON, words of the shell and advice about findings are written as the command writes them.
+# JSON, metadata, words of the shell and advice about findings are written as the command writes them.
 list(APPEND module_sources src/cli/core/values/json.c src/cli/core/values/value_number.c src/cli/core/terminal/shell.c
-    src/cli/validate/advice.c)
+    src/cli/inspect/metadata.c src/cli/validate/advice.c)
 
 # viewer_program(NAME source...): an executable with the module inside.
 function(viewer_program name)

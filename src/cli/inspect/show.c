@@ -8,6 +8,7 @@
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/values/value.h"
 #include "cli/inspect/ls.h"
+#include "cli/inspect/metadata.h"
 #include "cli/inspect/pager.h"
 #include "cli/inspect/show.h"
 
@@ -65,50 +66,12 @@ static uint64_t array_limit(const show_options *options)
     return options->limit_given ? options->array_limit : VALUE_ALL;
 }
 
-/* Whether an entry cannot be a member of an object: its key was there before, or is not text. */
-static bool is_extra(const gufo_model *model, const gufo_entry *entry)
+static bool next_entry(const void *context, const gufo_model *model, uint64_t *next,
+                       gufo_entry *out)
 {
-    gufo_entry first;
+    const show_options *options = context;
 
-    return gufo_utf8_valid_prefix(entry->key) < entry->key.len ||
-           (gufo_model_find_str(model, entry->key, &first) && first.key.data != entry->key.data);
-}
-
-/* Writes the entries that are members, or the others.  Returns the number of those that it
- * skips. */
-static uint64_t write_entries(json_writer *j, const input *in, const show_options *options,
-                              bool extra)
-{
-    uint64_t others = 0;
-    gufo_entry entry;
-
-    for (uint64_t i = 0;
-         !stdout_broken() && glob_next_entry(options->metadata_glob, in->model, &i, &entry);) {
-        if (is_extra(in->model, &entry) != extra) {
-            others++;
-        } else if (extra) {
-            value_write_entry(j, NULL, &entry, array_limit(options));
-        } else {
-            json_begin_named_object(j, entry.key);
-            value_write_members(j, &entry.value, array_limit(options));
-            json_end_object(j);
-        }
-    }
-    return others;
-}
-
-static void write_metadata(json_writer *j, const input *in, const show_options *options)
-{
-    uint64_t others;
-
-    json_begin_object(j, "metadata");
-    others = write_entries(j, in, options, false);
-    json_end_object(j);
-    if (others == 0)
-        return;
-    json_begin_array(j, "duplicates");
-    (void)write_entries(j, in, options, true);
-    json_end_array(j);
+    return !stdout_broken() && glob_next_entry(options->metadata_glob, model, next, out);
 }
 
 static bool show_write_json(const input *in, const show_options *options)
@@ -126,7 +89,7 @@ static bool show_write_json(const input *in, const show_options *options)
     if (show_wants(options, options->only_summary))
         facts_write(&j, "summary", &o, array_limit(options));
     if (show_wants(options, options->only_metadata))
-        write_metadata(&j, in, options);
+        metadata_write(&j, in->model, next_entry, options, array_limit(options));
     if (show_wants(options, options->only_tensors))
         record_write_list(&j, "tensors", &tensors.type,
                           &(record_list){.make = show_make_tensor, .context = &next});
