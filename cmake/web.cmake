@@ -71,8 +71,9 @@ target_include_directories(viewer_module PRIVATE ${table_folder})
 target_link_libraries(viewer_module PRIVATE gufo_internal m)
 add_dependencies(viewer_module gufo_objects)
 set_target_properties(viewer_module PROPERTIES OUTPUT_NAME viewer SUFFIX .wasm)
-# What the page does not call is left out.
-target_link_options(viewer_module PRIVATE LINKER:--gc-sections LINKER:--strip-all LINKER:-z,stack-size=524288)
+# What the page does not call is left out.  A stack that is full ends in front of address 0, which is an error, and not in
+# data.
+target_link_options(viewer_module PRIVATE LINKER:--gc-sections LINKER:--strip-all LINKER:-z,stack-size=524288 LINKER:--stack-first)
 
 # ---- the page ---------------------------------------------------------------------------------
 
@@ -112,7 +113,7 @@ function(test_module name)
     target_include_directories(${name}_module PRIVATE include src tests)
     target_link_libraries(${name}_module PRIVATE gufo_flags gufo_internal m)
     set_target_properties(${name}_module PROPERTIES OUTPUT_NAME ${name} SUFFIX .wasm)
-    target_link_options(${name}_module PRIVATE LINKER:--gc-sections LINKER:--strip-all LINKER:-z,stack-size=524288)
+    target_link_options(${name}_module PRIVATE LINKER:--gc-sections LINKER:--strip-all LINKER:-z,stack-size=524288 LINKER:--stack-first)
 endfunction()
 
 test_module(codec web/tests/codec.c tests/support/digested.c)

@@ -29,6 +29,9 @@ execFileSync(path.join(path.dirname(GUFO), "examples/make_sample"), [file("sampl
 execFileSync(GUFO, ["quantize", "--quiet", file("sample.gguf"), file("small.gguf"), "Q4_0"]);
 execFileSync(GUFO, ["edit", "--quiet", file("small.gguf"),
   "--set-string=tokenizer.chat_template={% for m in messages %}<|{{ m.role|upper }}|>{{ m.content }}\n{% endfor %}{{ ''.__class__ }}"]);
+// A template that goes as deep as it may.
+fs.writeFileSync(file("deep.jinja"), `{% macro f(n) %}{{ ${"(1 + ".repeat(150)}(f(n - 1) if n else 1)|length${")".repeat(150)} }}{% endmacro %}{{ f(199) }}`);
+execFileSync(GUFO, ["edit", "--quiet", file("sample.gguf"), "-o", file("deep.gguf"), `--set-file=tokenizer.chat_template=${file("deep.jinja")}`]);
 writeLarge(file("large.gguf"));
 writeHostile(file("hostile.gguf"));
 fs.writeFileSync(file("none.gguf"), "this is not a model");
@@ -141,6 +144,14 @@ async function browserTests(t, browser, name) {
     await picture(page, `${name}-losses`);
     assert.deepEqual(requests, []);
     assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  await t.test("renders no template that goes too deep", async () => {
+    const { page } = await visit(browser, "viewer.html");
+    const opened = await open(page, "deep.gguf", "checked");
+    assert.equal(opened.state, "checked", opened.status);
+    assert.match(await text(page, "#report"), /Chat template/);
     await page.close();
   });
 

@@ -159,6 +159,23 @@ test("pages are those of gufo report", () => {
   assert.ok(seen.tokenizer > 10 && seen.template > 1 && seen.fixes > 10 && seen.json < 10, JSON.stringify(seen));
 });
 
+const templates = GUFO_SHARED ? path.join(GUFO_SHARED, "data/text/templates") : "";
+
+test("templates of models are reviewed as gufo report does", { skip: !fs.existsSync(templates) && "no shared data" }, () => temporary((folder) => {
+  const [plain, file] = ["plain.gguf", "chat.gguf"].map((name) => path.join(folder, name));
+  if (spawnSync(path.join(path.dirname(GUFO), "examples/make_sample"), [plain]).status !== 0) return;
+  let rendered = 0;
+  for (const name of fs.readdirSync(templates)) {
+    execFileSync(GUFO, ["edit", "--quiet", "--force", plain, "-o", file, "--set-file=tokenizer.chat_template=" + path.join(templates, name)]);
+    open(LENIENT, [file], path.basename);
+    call("viewer_check(0)");
+    const page = Buffer.from(call("viewer_page(0)"), "latin1").toString();
+    assert.equal(page, reported(file), name);
+    rendered += page.includes("An example: what messages become");
+  }
+  assert.ok(rendered > 40, `${rendered} examples`);
+}));
+
 test("losses are those of gufo report --source", () => temporary((folder) => {
   const [original, small] = ["sample.gguf", "small.gguf"].map((name) => path.join(folder, name));
   if (spawnSync(path.join(path.dirname(GUFO), "examples/make_sample"), [original]).status !== 0) return;

@@ -45,6 +45,27 @@ function rawObject(line, name) {
   throw new Error(`no ${name}`);
 }
 
+// A trap would be thrown.
+test("what is nested too deep is refused, and does not end the module", () => {
+  const nested = (n, begin, inner, end) => begin.repeat(n) + inner + end.repeat(n);
+  const deep = nested(900, "[", "1", "]");
+  const cases = [
+    ...[190, 250, 20000].map((n) => `{{ ${nested(n, "(", "1", ")")} }}`),
+    ...[190, 250, 20000].map((n) => `{{ ${nested(n, "[", "1", "]")} }}`),
+    ...[190, 250, 5000].map((n) => nested(n, "{% if true %}", "x", "{% endif %}")),
+    ...[190, 250, 5000].map((n) => nested(n, "{% for i in [1] %}", "x", "{% endfor %}")),
+    ...[190, 199, 5000].map((n) => `{% macro f(n) %}{% if n %}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(${n}) }}`),
+    ...[7, 40, 150].map((n) => `{% macro f(n) %}{{ ${nested(n, "(1 + ", "(f(n - 1) if n else 1)|length", ")")} }}{% endmacro %}{{ f(199) }}`),
+    ...["{{ d }}", "{{ d|tojson }}", "{{ d == e }}", "{{ d|pprint }}", "{{ d|string|length }}", "{{ {d|string: 1} }}", "{{ d|sum }}",
+      "{{ [d, e]|sort }}", "{{ [d, e]|unique|list|length }}"],
+    "{{ " + "not ".repeat(20000) + "1 }}", "{{ " + "-".repeat(20000) + "1 }}", "{{ " + "1 ~ ".repeat(20000) + "1 }}",
+    "{{ a" + ".b".repeat(20000) + " }}", "{{ 1" + "|abs".repeat(20000) + " }}", "{{ " + "1 if 1 else ".repeat(20000) + "1 }}",
+  ];
+  for (const source of cases)
+    assert.doesNotThrow(() => render(source, `{"d": ${deep}, "e": ${deep}}`), source.slice(0, 60));
+  assert.equal(render("{{ 'a'|upper }}", "{}"), "A");
+});
+
 const shared = GUFO_SHARED ? path.join(GUFO_SHARED, "data/text") : "";
 const referenced = ["jinja-language.jsonl", "templates.jsonl"].map((name) => path.join(shared, name))
   .filter((file) => shared !== "" && fs.existsSync(file));
