@@ -32,12 +32,12 @@ static const record_field row_fields[] = {
     {"shard_count", NULL, RECORD_COUNT, RECORD_AT(remote_row, shards), .none = RECORD_OR_OUT},
     {NULL, "shards", RECORD_COUNT, RECORD_AT(remote_row, shards), .none = RECORD_OR_OUT,
      .part = SETS, .instead = "", .width = 6, .drop = 2},
-    {"type", "type", RECORD_CHARS, RECORD_AT(remote_row, type), .width = -4, .drop = 1},
+    {"type", "type", RECORD_CHARS, RECORD_AT(remote_row, type), .width = -4, .drop = 3},
     {"size", "size", RECORD_BYTES, RECORD_AT(remote_row, size), RECORD_KNOWN(remote_row, has_size),
      .width = 4},
     {"fits", NULL, RECORD_FLAG, RECORD_AT(remote_row, is_fitting),
      RECORD_KNOWN(remote_row, has_fit)},
-    {NULL, "fits", RECORD_TEXT, RECORD_AT(remote_row, fits), .width = -4},
+    {NULL, "fits", RECORD_TEXT, RECORD_AT(remote_row, fits), .width = -4, .drop = 1},
     {"sha256", NULL, RECORD_CHARS, RECORD_AT(remote_row, sha256), .none = RECORD_OR_OUT},
 };
 static const record_type row_type = RECORD_OF(remote_row, row_fields, 0);
