@@ -135,10 +135,9 @@ static int fetch(void *context)
     if (o->into_cache && (o->base.output != NULL || o->manifest != NULL))
         return report_usage("--into-cache takes neither OUT nor --manifest");
     code = fetch_manifest_read(&w.manifest, o->manifest);
-    if (code != CODE_OK)
-        return code;
-    remote = remote_client(&error);
-    code = remote != NULL ? fetch_with(remote, &w, address) : report_refusal(NULL, &error);
+    remote = code == CODE_OK ? remote_client(&error) : NULL;
+    if (code == CODE_OK)
+        code = remote != NULL ? fetch_with(remote, &w, address) : report_refusal(NULL, &error);
     fetch_manifest_free(&w.manifest);
     return code;
 }
