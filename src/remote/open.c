@@ -255,7 +255,8 @@ static gufo_status open_shard(void *context, unsigned thread, uint64_t index, vo
         status = open_place(m->remote, p, &m->sources[index], host, error);
     if (status == GUFO_OK && number == 1)
         memcpy(m->host, host, sizeof host);
-    fail_in(error, GUFO_FILE_INPUT, (uint32_t)index, m->names[index]);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, (uint32_t)index, m->names[index]);
     mem_free(&m->remote->allocator, p);
     return status;
 }

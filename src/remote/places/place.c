@@ -69,7 +69,8 @@ static gufo_status read_page(gufo_remote *remote, const address *a, char url[HTT
     if (status == GUFO_OK) {
         status = listing_read((gufo_str){(const char *)text.data, text.len}, a->service->shape,
                               files, error);
-        fail_in(error, GUFO_FILE_INPUT, 0, url);
+        if (status != GUFO_OK)
+            fail_in(error, GUFO_FILE_INPUT, 0, url);
     }
     if (status == GUFO_OK)
         memcpy(url, answer->next, HTTP_URL_SIZE);
