@@ -89,6 +89,7 @@ fetched() {
         awk '{ sum += $1 } END { print sum + 0 }'
 }
 
+# What threads read ahead of each other has room for 24 MiB; what does not fit comes again.
 # bats test_tags=plain
 @test "convert: each range of a large file is fetched once, and an end is continued" {
     local size
@@ -99,7 +100,7 @@ fetched() {
     run -0 --separate-stderr gufo convert -q --no-vocab "$SERVER/ok/m" remote.gguf Q8_0
     cmp local.gguf remote.gguf
     [ "$(fetched)" -ge $((size * 99 / 100)) ]
-    [ "$(fetched)" -le $((size * 101 / 100)) ]
+    [ "$(fetched)" -le $((size * 107 / 100)) ]
 
     # One that a scheduler ends; the file is another one when it comes again.
     interrupt TERM slow.gguf convert -q --no-vocab "$SERVER/slow-4000000/m" slow.gguf Q8_0 || [ $? -eq 4 ]
