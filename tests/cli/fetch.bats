@@ -475,3 +475,28 @@ check_token() {
         fi
     done
 }
+
+@test "fetch: a list of files that goes on at another host is not followed" {
+    mkdir -p files/org/repo
+    for name in a-Q4_0.gguf b.txt c.txt d-Q8_0.gguf; do
+        make_model "files/org/repo/$name"
+    done
+    hugging_face
+    run -0 gufo fetch -q hf://org/repo:Q8_0
+    forget_requests
+    export HF_ENDPOINT=$SERVER/link-other-host/hf
+    run -3 --separate-stderr gufo fetch -q hf://org/repo:Q8_0 other.gguf
+    [[ "$stderr" == *'the list of files goes on at "'*'", another place, which is not asked' ]]
+    [ "$(requests "r['port']" | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "fetch: a branch that gets another file meanwhile leaves no blob under a name that is not its own" {
+    mkdir -p files/org/repo
+    make_model files/org/repo/m.gguf
+    hugging_face
+    export HF_ENDPOINT=$SERVER/linked-etag-lies-1/hf
+    run -1 --separate-stderr gufo fetch -q --into-cache hf://org/repo/m.gguf
+    [ "$(find hub -path '*blobs/*' | wc -l)" -eq 0 ]
+    run -0 gufo fetch -q --into-cache hf://org/repo/m.gguf
+    [ "$(find hub -path '*blobs/*' | wc -l)" -eq 1 ]
+}

@@ -200,6 +200,17 @@ def many_headers(reply, n, request):
         reply.headers["X-Line-%d" % i] = "x" * 1000
 
 
+def link_other(reply, n, request):
+    if "Link" in reply.headers:
+        reply.headers["Link"] = reply.headers["Link"].replace("127.0.0.1:%d" % ports[0], "localhost:%d" % ports[1])
+
+
+def linked_etag_lies(reply, n, request):
+    """The first N answers name another content."""
+    if "X-Linked-Etag" in reply.headers and count_time(("linked", request.path)) < n:
+        reply.headers["X-Linked-Etag"] = '"%064d"' % 0
+
+
 def long_header(reply, n, request):
     reply.headers["X-Line"] = "x" * 200000
 
@@ -228,6 +239,8 @@ LATE = {
     "disposition": disposition,
     "many-headers": many_headers,
     "long-header": long_header,
+    "link-other-host": link_other,
+    "linked-etag-lies": linked_etag_lies,
     "hush": set_field(hush="N"),
     "dribble": set_field(dribble="N"),
     "redirects": redirects,

@@ -156,6 +156,9 @@ static gufo_status fetch_blob(hub_file *h, const gufo_run *run, bool *mismatch, 
     struct stat info;
 
     file.path = h->blob;
+    /* The branch may have got another file since it was asked what it is. */
+    if (strlen(h->etag) == SHA256_HEX)
+        memcpy(file.sha256, h->etag, sizeof file.sha256);
     if (lstat(h->blob, &info) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size != h->size)
         return fetch_files(h->remote, &file, 1, &options, run, mismatch, error);
     note_fetched(h, &(gufo_fetched){.address = file.address, .size = h->size, .kept = h->size});

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "remote/http/http.h"
+#include "remote/http/url.h"
 #include "remote/ollama/manifest.h"
 #include "remote/places/listing.h"
 #include "remote/places/refusal.h"
@@ -57,10 +58,28 @@ static gufo_status ask(gufo_remote *remote, const address *a, const char *url, u
 
 enum { MOST_PAGES = 4096 };
 
+/* A list goes on where it begins: another host could be any, and one of a private network, too. */
+static gufo_status check_next(const char *url, const http_answer *answer, gufo_error *error)
+{
+    char whole[HTTP_URL_SIZE];
+    url_origin here, there;
+    gufo_status status =
+        url_read(answer->from.url[0] != '\0' ? answer->from.url : url, whole, &here, error);
+
+    if (status == GUFO_OK)
+        status = url_read(answer->next, whole, &there, error);
+    if (status == GUFO_OK && strcmp(here.text, there.text) != 0)
+        status = refuse(error, GUFO_E_IO,
+                        "the list of files goes on at %s, another place, which is not asked",
+                        QUOTED(gufo_str_of(there.text)));
+    return status;
+}
+
 static gufo_status read_page(gufo_remote *remote, const address *a, char url[HTTP_URL_SIZE],
                              place_files *files, gufo_error *error)
 {
     buffer text = {.allocator = &remote->allocator};
+    char shown[HTTP_URL_SIZE];
     http_answer *answer = mem_zero(&remote->allocator, sizeof *answer);
     gufo_status status = answer != NULL
                              ? ask(remote, a, url, LISTING_MOST_BYTES, &text, answer, error)
@@ -69,8 +88,10 @@ static gufo_status read_page(gufo_remote *remote, const address *a, char url[HTT
     if (status == GUFO_OK) {
         status = listing_read((gufo_str){(const char *)text.data, text.len}, a->service->shape,
                               files, error);
+        if (status == GUFO_OK && answer->next[0] != '\0')
+            status = check_next(url, answer, error);
         if (status != GUFO_OK)
-            fail_in(error, GUFO_FILE_INPUT, 0, url);
+            fail_in(error, GUFO_FILE_INPUT, 0, url_shown(url, shown));
     }
     if (status == GUFO_OK)
         memcpy(url, answer->next, HTTP_URL_SIZE);
