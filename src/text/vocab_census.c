@@ -7,6 +7,8 @@
 
 enum { USUAL = 10 }; /* tokens of each list */
 
+_Static_assert((int)GUFO_TOKEN_TYPE_COUNT <= GUFO_TOKEN_KIND_ROOM, "each type has a place");
+
 typedef struct census {
     gufo_allocator allocator;
     gufo_vocab_census record;

@@ -1,8 +1,8 @@
 /* What candidates lose of an original, as a table: a row for each tensor of the first candidate.
  *
- *                        candidate 0     candidate 1
- *     tensor 0 of the    loss  type      loss  type
- *     first candidate 1  loss  type      NaN   -          candidate 1 lacks it */
+ *                 candidate 0    candidate 1
+ *     tensor 0    loss  type     loss  type
+ *     tensor 1    loss  type     NaN   GUFO_NO_TYPE     candidate 1 lacks the tensor */
 #include <math.h>
 
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* What Unicode says of a code point: its category, and its cases.
  *
- *     unicode.c              by utf8proc
- *     web/module/unicode.c   by the browser that the module runs in
+ *     unicode.c                   by utf8proc
+ *     web/module/unicode_wasm.c   by the browser that the module runs in
  *
  * Each is by the version of Unicode that is there; what it does not know yet is unassigned. */
 #ifndef TEMPLATE_UNICODE_H

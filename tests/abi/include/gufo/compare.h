@@ -181,8 +181,9 @@ typedef struct gufo_candidate_losses {
 /* What several candidates lose of an original. */
 typedef struct gufo_loss_table gufo_loss_table;
 
-/* Compares with gufo_compare_candidates, with the same arguments: options->tensor and `result`, which both may be
- * missing, are served, too, and values are always compared.  Freed with gufo_loss_table_free.  NULL on failure: as gufo_compare_candidates. */
+/* Compares as gufo_compare_candidates does, with the same arguments; `options` and `result` may be NULL, and values are
+ * compared whatever the flags say.  Freed with gufo_loss_table_free.  NULL on failure, with the errors of
+ * gufo_compare_candidates. */
 GUFO_MUST_USE GUFO_API gufo_loss_table *gufo_loss_table_new(
     const gufo_model *original, const gufo_model *const *candidates, size_t count,
     const gufo_candidates_options *options, const gufo_run *run, gufo_candidate *result,
