@@ -132,7 +132,7 @@ const gufo_candidate_losses *losses_record(losses *l, const gufo_model *model,
     l->record.types = l->types;
     len = l->sampled == 0 ? snprintf(l->original_name, sizeof l->original_name, "%s", original_name)
                           : snprintf(l->original_name, sizeof l->original_name,
-                                     "%.400s (of %" PRIu64 " large tensors some rows were read)",
+                                     "%.400s (%" PRIu64 " of its tensors read in part)",
                                      original_name, l->sampled);
     *original = (gufo_str){l->original_name, len > 0 && (size_t)len < sizeof l->original_name
                                                  ? (size_t)len

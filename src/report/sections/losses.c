@@ -466,9 +466,8 @@ void section_losses(const report *r)
     figure_begin(p, "losses-map");
     write_finding(&c, &ranks);
     figure_reading(p);
-    html(p, "The squared error of each tensor, divided by its squares: 0 if nothing is lost, 1 if "
-            "nothing "
-            "is left.");
+    html(p, "The squared error of each tensor, divided by the sum of its squares: 0 if nothing is "
+            "lost, 1 if nothing is left.");
     for (size_t i = 0; i < c.drawn && c.count == 1 && ranks.count > 0; i++)
         html(p, " The mean of the tensors that lose something is %s.",
              as_measured(mean_of(&c, &c.candidates[i])).text);

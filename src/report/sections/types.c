@@ -298,14 +298,16 @@ static void put_skipped(page *p, const type_map *m)
 
 static void put_notes(page *p, const type_map *m)
 {
+    uint64_t left_out = gufo_layers_left_out(m->facts->layers);
+
     html(p, "<p class=\"note\">");
     if (is_mixed(m))
         put_kinds(p, m);
     put_others(p, m);
     put_skipped(p, m);
-    if (gufo_layers_left_out(m->facts->layers) > 0)
-        html(p, " %s of further layers and roles are left out.",
-             as_counted(gufo_layers_left_out(m->facts->layers), "tensor", "tensors").text);
+    if (left_out > 0)
+        html(p, " %s of further layers and roles %s left out.",
+             as_counted(left_out, "tensor", "tensors").text, left_out == 1 ? "is" : "are");
     html(p, "</p>");
 }
 
