@@ -221,7 +221,7 @@ if(TARGET gufo_command AND GUFO_FULL AND GUFO_LEGACY)
         src/cli/core/options/built_in.c src/import/containers/checkpoint.c src/import/legacy_missing.c)
     set_target_properties(gufo_without_legacy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${test_bin} GUFO_NOT_COUNTED ON)
     target_include_directories(gufo_without_legacy PRIVATE src)
-    target_compile_definitions(gufo_without_legacy PRIVATE GUFO_HAS_IMPORT GUFO_PCRE2 ${digest_definitions}
+    target_compile_definitions(gufo_without_legacy PRIVATE GUFO_HAS_IMPORT GUFO_PCRE2 ${digest_definitions} ${remote_definitions}
         ${text_definitions})
     target_link_libraries(gufo_without_legacy PRIVATE ${digest_libraries} ${remote_libraries} ${text_libraries} ${import_libraries}
         gufo_report_internal gufo_internal gufo_flags gufo_library::pcre2 gufo_library::jansson gufo_library::utf8proc gufo_library::yaml)

@@ -92,6 +92,7 @@ static void test_shown(void **state)
         {"https://a@b@host/a@b", "https://host/a@b"},
         {"https://host", "https://host"},
         {"no address?secret", "no address"},
+        {"no address?of=a://secret", "no address"},
         {"", ""},
     };
 

@@ -306,11 +306,14 @@ static void take_end(reading *r, const record *of)
 {
     static const gufo_part_state ends[] = {GUFO_PART_WAITING, GUFO_PART_FAILED, GUFO_PART_COMPLETE};
 
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (of->kind == (uint64_t)RECORD_ENDED + (uint64_t)ends[i])
-            r->out->state = ends[i];
-    if (r->out->state == GUFO_PART_FAILED)
-        keep_text(r, of, r->out->reason);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (of->kind != (uint64_t)RECORD_ENDED + (uint64_t)ends[i])
+            continue;
+        r->out->state = ends[i];
+        r->out->reason[0] = '\0';
+        if (ends[i] == GUFO_PART_FAILED)
+            keep_text(r, of, r->out->reason);
+    }
 }
 
 static gufo_status take(reading *r, const record *of, gufo_error *error)

@@ -98,7 +98,7 @@ row_run rows_find(const piece *p, uint64_t row, uint64_t most)
 /* Rows of a segment from row `from` of it on: side by side they are what is left, else they are anywhere in it. */
 static void expect_segment(const rows *r, const segment *s, uint64_t from, uint64_t rows_in_all)
 {
-    uint64_t first = s->first, last = s->first;
+    uint64_t first = s->first, last = first;
 
     for (unsigned i = 0; i < DIMS; i++)
         last += (s->count[i] - 1) * s->stride[i];

@@ -191,8 +191,9 @@ gufo_status url_read(const char *url, char out[HTTP_URL_SIZE], url_origin *origi
 
 const char *url_shown(const char *url, char out[HTTP_URL_SIZE])
 {
-    const char *rest = strstr(url, "://");
-    const size_t start = rest != NULL ? (size_t)(rest - url) + 3 : 0;
+    /* A text that is not an address may have "://" in what it hides. */
+    const size_t scheme = strcspn(url, ":/?#");
+    const size_t start = strncmp(url + scheme, "://", 3) == 0 ? scheme + 3 : 0;
     const size_t host = strcspn(url + start, "/?#");
     size_t user = 0, len;
 
