@@ -198,8 +198,23 @@ typedef struct gufo_source {
     /* Gets to know that these bytes will probably be read next, from the first to the last.  A guess, which may lead
      * out of the source; any thread. */
     void (*expect)(void *context, uint64_t offset, uint64_t size);
-    uint64_t reserved[2]; /* zeros; GUFO_E_ARGUMENT for anything else */
+    /* A number that other bytes would not have, such as a hash of what a server says of the version: for jobs that are
+     * resumed.  0: not known. */
+    uint64_t version;
+    uint64_t reserved[1]; /* zero; GUFO_E_ARGUMENT for anything else */
 } gufo_source;
+
+/* Files that are read in ranges, by their names: a folder on another machine, an archive... */
+typedef struct gufo_folder {
+    void *context;
+    /* Name `index`, always the same one, which may lead through folders: "sub/file"; NULL past the last.  It lives
+     * as long as the folder.  Any thread. */
+    const char *(*name_at)(void *context, size_t index);
+    /* Opens a file by its name, which is one of these; the caller closes it before the folder.  Any thread. */
+    gufo_status (*open)(void *context, const char *name, gufo_source *out, gufo_error *error);
+    void (*close)(void *context); /* called by whoever has made it; may be NULL */
+    uint64_t reserved[4];         /* zeros; GUFO_E_ARGUMENT for anything else */
+} gufo_folder;
 
 /* ---- chat templates -------------------------------------------------------------------------- */
 

@@ -72,6 +72,15 @@ GUFO_API gufo_status gufo_find_add(gufo_find *find, const char *path, uint32_t f
  * that does not exist has no models.  GUFO_E_ARGUMENT without `variable`; GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_find_add_caches(gufo_find *find, gufo_error *error);
 
+/* Takes a folder where a cache ("huggingface", "llama.cpp", "ollama", "lmstudio") has its models, if it exists. */
+typedef void gufo_cache_folder_fn(void *context, const char *cache, const char *path);
+
+/* Names these folders, whether they exist or not, in the order in which they are looked into.  Of the options,
+ * `variable`, `context`, which `use` gets, and `allocator` count.  GUFO_E_ARGUMENT without `variable`;
+ * GUFO_E_MEMORY.  Any thread. */
+GUFO_API gufo_status gufo_cache_folders(const gufo_find_options *options, gufo_cache_folder_fn *use,
+                                        gufo_error *error);
+
 /* Makes models of what was added: shards become sets, several links to a file one model; reads their
  * headers, in parallel, and orders them by name, or else path.  Progress counts files.  To be called once,
  * after which nothing may be added: GUFO_E_ARGUMENT.  A file that cannot be read is a model with a fault.
