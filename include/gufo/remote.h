@@ -95,7 +95,7 @@ typedef struct gufo_remote_options {
  *     https://HOST/...                                             a file of any server; what a browser
  *                                                                  shows of these services is theirs */
 
-/* What a text is by its grammar alone; nothing is asked.  0: a path, or anything else that is no address. */
+/* What a text is by its grammar alone; nothing is asked.  0: a path, or anything else that is not an address. */
 typedef enum gufo_address_flags {
     GUFO_ADDRESS = 1,         /* it is one, or should be: a part of it may be malformed */
     GUFO_ADDRESS_FOLDER = 2,  /* of a repository, or of a folder of one */
@@ -195,7 +195,7 @@ typedef struct gufo_fetch_options {
  * them are fetched, and get their names together.  Bytes go to OUT.part, beside which OUT.part.fetch records
  * which of them have come; both stay when the call fails and what is there can be continued, and calling it
  * again continues it, if the server has the same file still: its ETag says so, or its SHA-256 if that is
- * known.  Else all begins anew.  Where the service says the SHA-256 of a file it is compared.
+ * known.  Else the download starts over.  Where the service says the SHA-256 of a file it is compared.
  * The header of a file that is called NAME.gguf is checked before the rest of it is fetched.
  * Progress counts the bytes of all files, and has a total of 0 where that is not known; `options` and `run` may be NULL.
  *   GUFO_E_EXISTS    `out` exists, or another download has left its .part file, and GUFO_FETCH_REPLACE is not given

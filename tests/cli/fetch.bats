@@ -186,7 +186,7 @@ FAULTS
     [ "$(find . -type f -not -path './files/*' | wc -l)" -eq 2 ]
 }
 
-@test "fetch: what is no model ends the download after its first MiB" {
+@test "fetch: a file that is not a model ends the download after its first MiB" {
     serve
     { printf 'GGUF\3\0\0\0\1\0\0\0\0\0\0\0\377\377\377\377\377\377\377\177' && cat /dev/zero; } | head -c 20000000 >files/bad.gguf
     cp files/bad.gguf files/bad.bin

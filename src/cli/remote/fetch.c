@@ -57,7 +57,7 @@ static void on_file(void *context, const gufo_fetched *file)
     if (file->is_new)
         report_note(file->path,
                     "the file was another one than an interrupted download had begun with; "
-                    "all of it was fetched anew");
+                    "all of it was fetched again");
     if (shared->json)
         write_json(&w->j, file);
     else if (!shared->quiet)
@@ -167,7 +167,7 @@ const command_line command_fetch = {
     .doc = "Download a model.\v"
            "The file gets its name when all of it is there and right; until then it is OUT.part.  "
            "The same command continues what was interrupted, if the server still has the same "
-           "file: its ETag or its SHA-256 says so.  Else it begins anew.  With the first shard of "
+           "file: its ETag or its SHA-256 says so.  Else it starts over.  With the first shard of "
            "a set, gufo fetches all of them.  Exit status 1 means that the hash differs, and "
            "nothing is left of the file.",
     .examples = {{"gufo fetch hf://org/model/small.gguf", "Writes small.gguf."},

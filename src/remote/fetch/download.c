@@ -191,7 +191,7 @@ static gufo_status remove_part(const download *d, gufo_error *error)
     return failure == 0 ? GUFO_OK : fail_io(error, failure, "cannot remove the .part file");
 }
 
-/* All anew.  The record comes first: an OUT.part without one is nobody's. */
+/* Starts over.  The record comes first: an OUT.part without one is nobody's. */
 static gufo_status start_over(download *d, const record_subject *subject, gufo_error *error)
 {
     gufo_status status = record_create(&d->record, d->record_path, subject, d->allocator, error);

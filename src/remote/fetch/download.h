@@ -8,7 +8,7 @@
  *
  * Bytes of two answers are one file only if the server says of both that they are of the same one, by a strong
  * ETag, or if the SHA-256 of all of it is known and is compared in the end.  Without either a download
- * is one answer from its first byte to its last: it has no ranges, and begins anew when it is
+ * is one answer from its first byte to its last: it has no ranges, and starts over when it is
  * interrupted. */
 #ifndef REMOTE_FETCH_DOWNLOAD_H
 #define REMOTE_FETCH_DOWNLOAD_H
@@ -50,7 +50,7 @@ typedef struct download {
     bool is_checked;             /* its header needs no second look, or has none */
     bool differs;                /* its SHA-256 is another one */
     bool is_named;               /* it is committed */
-    bool is_new;                 /* an earlier run had begun with another file: all begins anew */
+    bool is_new; /* an earlier run had begun with another file: this one starts over */
     bool (*goes_on)(void *context); /* asked while the server is waited for; NULL: nobody asks */
     void *context;
 } download;

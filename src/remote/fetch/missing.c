@@ -124,7 +124,7 @@ static bool take_bytes(void *context, const void *bytes, size_t size)
     return p->at - p->recorded < record_step || note_and_ask(p);
 }
 
-/* An answer that cannot be continued begins anew: only where it is the whole file, of which nothing is recorded
+/* An answer that cannot be continued starts over: only where it is the whole file, of which nothing is recorded
  * or hashed before all of it is there.  A connection that breaks every time never gets to its end. */
 static void take_again(void *context)
 {

@@ -11,7 +11,7 @@ gufo_status fail_changed(const transfer *t);
 gufo_status fail_without_ranges(const transfer *t);
 /* `what` the server does against the rules of HTTP, or against ours: "sends ..." */
 gufo_status fail_protocol(const transfer *t, const char *what);
-/* A status that is no success, with the beginning of the page. */
+/* A status other than success, with the beginning of the page. */
 gufo_status fail_status(const transfer *t);
 /* The body ended early. */
 gufo_status fail_short(const transfer *t, CURLcode result);

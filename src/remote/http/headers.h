@@ -45,7 +45,7 @@ typedef struct http_headers {
 } http_headers;
 
 /* Adds a line, with or without its end, which may be a status line: then all is empty again.  `now` is the
- * time in seconds since 1970.  False: a status line that is none. */
+ * time in seconds since 1970.  False: a malformed status line. */
 bool headers_add(http_headers *headers, gufo_str line, int64_t now);
 
 bool content_range_read(gufo_str value, http_range *out);

@@ -35,9 +35,9 @@ typedef struct http_request {
         *if_none_match; /* an ETag: an answer of 304 is as good as one with a body; NULL: none */
     /* A server without ranges sends all: skip what is before `first`, instead of failing. */
     bool may_skip;
-    /* Takes the body as it comes; false: that is enough, which is no failure. */
+    /* Takes the body as it comes; false: that is enough, and the request succeeds. */
     bool (*take)(void *context, const void *bytes, size_t size);
-    /* What was taken is void, for it cannot be continued, and comes anew.  NULL: then the request fails. */
+    /* What was taken is void, because it cannot be continued: the body starts over.  NULL: the request fails. */
     void (*restart)(void *context);
     /* Asked ten times a second and more; false: GUFO_E_STOPPED.  NULL: that of the options alone. */
     bool (*goes_on)(void *context);

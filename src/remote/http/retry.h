@@ -5,8 +5,8 @@
  *
  * At most five attempts without progress, after 1, 2, 4 and 8 s times a number between 0 and 1 (full jitter), so that
  * those whom one failure has stopped do not come back at once; or as long as the server says (Retry-After), up to
- * 60 s.  Bytes that have come are progress: all begins anew, and the rest is asked for at once.  Whatever happens, nobody waits longer than half a
- * minute for a server that says nothing. */
+ * 60 s.  Bytes that have come are progress: the count starts over, and the rest is asked for at once.  No call waits
+ * longer than half a minute for a server that says nothing. */
 #ifndef REMOTE_HTTP_RETRY_H
 #define REMOTE_HTTP_RETRY_H
 

@@ -538,7 +538,7 @@ static transfer_next redirect(transfer *t)
     }
     if (t->headers.location[0] == '\0' ||
         url_join(t->url, t->headers.location, target, &origin, &reason) != GUFO_OK) {
-        (void)fail_protocol(t, "redirects to what is no address");
+        (void)fail_protocol(t, "redirects to something that is not an address");
         return TRANSFER_FAILED;
     }
     memcpy(t->url, target, sizeof target);
@@ -558,7 +558,7 @@ static transfer_next ask_anew(transfer *t)
 }
 
 /* Whether the rest of a body may be asked for: a strong ETag says that it is that of the same file.  Without one
- * all comes anew, if the caller can take it so; a range that cannot is compared with what else is known. */
+ * the body starts over, if the caller allows that; a range that cannot is compared with what else is known. */
 static bool may_continue(const transfer *t)
 {
     return has_etag(&t->version) || (t->request->count > 0 && t->request->restart == NULL);

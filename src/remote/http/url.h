@@ -25,7 +25,7 @@ gufo_status url_join(const char *base, const char *relative, char out[HTTP_URL_S
                      url_origin *origin, gufo_error *error);
 
 /* An address without what is behind its question mark, which may be a secret, and without user and
- * password.  Of what is no address, all up to these. */
+ * password.  Of a text that is not an address, all up to these. */
 const char *url_shown(const char *url, char out[HTTP_URL_SIZE]);
 
 /* Whether a numerical address (as getnameinfo writes it) is of this machine, of a private network, or of

@@ -399,7 +399,7 @@ bool address_is_one(gufo_str text)
     return service_of(text, &skipped, &bare) != NULL;
 }
 
-/* A page of a service in a browser stands for what it shows. */
+/* The address of a page in a browser names what the page shows. */
 static bool read_any_page(gufo_str text, address *out)
 {
     const place_service *service;

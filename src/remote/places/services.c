@@ -134,7 +134,7 @@ static bool add_escaped(gufo_text *out, gufo_str bytes, const char *more)
     return true;
 }
 
-/* What stands for {WORD}. */
+/* What replaces {WORD}. */
 typedef struct part {
     const char *word, *value;
     part_form form;

@@ -238,7 +238,7 @@ bool remote_is_folder(const char *path)
     return (address_of(path) & GUFO_ADDRESS_FOLDER) != 0;
 }
 
-/* Texts that stand for addresses: those of a type for what they were found to be, and those without a query for
+/* What texts of addresses mean: those of a type what they were found to be, and those without a query for
  * what has one. */
 typedef struct spelled {
     char *given, *full;
