@@ -162,10 +162,17 @@ make_parts() {
     has '"kept":true'
     # Ollama removes old blobs that no manifest names: one that is kept is new again.
     [ -z "$(find store/blobs -name "sha256-$(sha256sum <m.gguf | cut -d' ' -f1)" -mmin +60)" ]
-    # One that was cut short is not kept.
-    truncate -s 100 "store/blobs/sha256-$(sha256sum <m.gguf | cut -d' ' -f1)"
+    # One with other bytes, of the same size, is not kept.
+    blob=store/blobs/sha256-$(sha256sum <m.gguf | cut -d' ' -f1)
+    printf X | dd of="$blob" bs=1 seek=100 conv=notrunc status=none
     run -0 gufo ollama import --json m.gguf --name c
     has '"kept":false'
+    cmp m.gguf "$blob"
+    # Nor is one that was cut short.
+    truncate -s 100 "$blob"
+    run -0 gufo ollama import --json m.gguf --name d
+    has '"kept":false'
+    cmp m.gguf "$blob"
     check_store
 }
 

@@ -13,7 +13,7 @@
 #include "gufo/files.h"
 #include "remote/sha256.h"
 
-enum { NAMES_TRIED = 100 };
+enum { NAMES_TRIED = 100, PART = 1 << 20 /* of a blob that is hashed */ };
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
@@ -174,6 +174,42 @@ gufo_status ollama_store_text(const ollama_store *store, const ollama_layer *lay
     return status;
 }
 
+/* Whether a blob has the bytes that its name says: another user may have put it there. */
+static gufo_status hash_blob(const source *blob, uint8_t *part, char hex[SHA256_HEX + 1],
+                             gufo_error *error)
+{
+    sha256 hash = {0};
+    gufo_status status = sha256_open(&hash, error);
+
+    for (uint64_t at = 0; at < blob->size && status == GUFO_OK; at += PART) {
+        const size_t size = blob->size - at < PART ? (size_t)(blob->size - at) : PART;
+
+        status = source_read(blob, at, part, size, error);
+        if (status == GUFO_OK)
+            status = sha256_add(&hash, part, size, error);
+    }
+    if (status == GUFO_OK)
+        status = sha256_finish(&hash, hex, error);
+    sha256_close(&hash);
+    return status;
+}
+
+/* A blob that cannot be read is as one that is not there. */
+static bool has_blob(const ollama_store *store, const ollama_layer *layer)
+{
+    uint8_t *part = mem_array(store->allocator, PART, 1);
+    char hex[SHA256_HEX + 1] = "";
+    source blob = {.fd = -1};
+    gufo_error reason;
+    const bool has = part != NULL && ollama_store_open(store, layer, &blob, &reason) == GUFO_OK &&
+                     hash_blob(&blob, part, hex, &reason) == GUFO_OK &&
+                     strcmp(hex, layer->hex) == 0;
+
+    source_close(&blob);
+    mem_free(store->allocator, part);
+    return has;
+}
+
 /* ---- folders -------------------------------------------------------------------------------- */
 
 /* Makes all folders that lead to the last name of a path, as far as they are missing. */
@@ -270,7 +306,7 @@ gufo_status ollama_store_take(const ollama_store *store, const char *path,
 
     if (blob == NULL)
         return fail_memory(error);
-    *kept = is_there(blob, layer->size);
+    *kept = has_blob(store, layer);
     if (*kept) {
         (void)disk_unlink(path);
         touch(blob);
@@ -296,7 +332,7 @@ gufo_status ollama_store_put(const ollama_store *store, ollama_layer_kind kind, 
         status = fail_memory(error);
     if (status != GUFO_OK)
         return status;
-    *kept = is_there(blob, layer->size);
+    *kept = has_blob(store, layer);
     if (*kept)
         touch(blob);
     else
