@@ -97,7 +97,7 @@ static int open_models(importing *i)
 {
     const shared_options *shared = i->options->base.shared;
 
-    i->models = calloc((size_t)shared->arg_count, sizeof *i->models);
+    i->models = calloc((size_t)shared->arg_count, sizeof(gufo_model *));
     if (i->models == NULL)
         return report_memory(NULL);
     for (int m = 1; m < shared->arg_count; m++) {
