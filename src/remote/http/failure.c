@@ -98,8 +98,8 @@ gufo_status fail_status(const transfer *t)
             system = statuses[i].system;
         }
     if (status == 416)
-        return refuse(t->error, GUFO_E_RANGE, "%s: the file ends before byte %" PRIu64, t->origin.host,
-                      t->request->first + t->taken);
+        return refuse(t->error, GUFO_E_RANGE, "%s: the file ends before byte %" PRIu64,
+                      t->origin.host, t->request->first + t->taken);
     (void)refuse(t->error, GUFO_E_IO, "%s answers %d%s%s%s%s%s%s%s", t->origin.host, status, text,
                  code[0] != '\0' ? " (" : "",
                  put_quoted(shown_code, sizeof shown_code, gufo_str_of(code)),
