@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -45,8 +47,10 @@ static gufo_status copy(download *d, const source *from, gufo_error *error)
 
 gufo_status local_copy_begin(download *d, gufo_error *error)
 {
-    int fd = open(d->file->local, O_RDONLY | O_CLOEXEC);
+    /* A pipe that somebody put into the cache would be waited for. */
+    int fd = open(d->file->local, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     gufo_status status;
+    struct stat info;
     source from;
 
     d->finished.allocator = d->allocator;
@@ -54,6 +58,11 @@ gufo_status local_copy_begin(download *d, gufo_error *error)
     d->is_checked = !header_is_wanted(d->file->name);
     if (fd < 0)
         return fail_io(error, errno, "cannot open %s", QUOTED(gufo_str_of(d->file->local)));
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        (void)close(fd);
+        return refuse(error, GUFO_E_IO, "%s is not a regular file",
+                      QUOTED(gufo_str_of(d->file->local)));
+    }
     status = source_open_fd(&from, fd, false, 0, d->allocator, error);
     if (status != GUFO_OK)
         return status;

@@ -3,8 +3,8 @@
  *     MODELS/manifests/HOST/NAMESPACE/MODEL/TAG     JSON (manifest.h)
  *     MODELS/blobs/sha256-HEX                       a layer
  *
- * A blob that is made has a temporary name in blobs/ until its digest is known.  A blob of the right size
- * that is there already stays.  A manifest comes last, when all that it names is on disk, so that an
+ * A blob that is made has a temporary name in blobs/ until its digest is known.  A blob that is
+ * there already stays if its bytes have that digest.  A manifest comes last, when all that it names is on disk, so that an
  * interruption leaves no manifest without its blobs; blobs without a manifest are what Ollama removes when it
  * starts, an hour after their time of change. */
 #ifndef REMOTE_OLLAMA_STORE_H

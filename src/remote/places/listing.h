@@ -12,7 +12,7 @@ typedef struct listing_shape {
     const char *large, *sha256; /* the hash is in this member; `large` NULL: in the file itself */
 } listing_shape;
 
-enum { LISTING_MOST_BYTES = 64 << 20 };
+enum { LISTING_MOST_BYTES = 16 << 20 };
 
 /* Adds the files of an answer, which may be any bytes.  GUFO_E_MALFORMED and GUFO_E_TRUNCATED with the
  * byte; GUFO_E_LIMIT, GUFO_E_MEMORY. */
