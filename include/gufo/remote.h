@@ -38,7 +38,7 @@ GUFO_MUST_USE GUFO_API gufo_remote *gufo_remote_new(const gufo_remote_options *o
 GUFO_API void gufo_remote_free(gufo_remote *remote);
 
 /* Opens the model that an address names (part 2): what is in a cache of this machine as gufo_model_open does, else from
- * its server, of which the parts are read that are needed.  The address of the first of several shards means all of
+ * its server, from which only the needed parts are read.  The address of the first of several shards means all of
  * them, which are opened at once.  `options` as for gufo_model_open, and may be NULL.  Freed with gufo_model_free,
  * before the client.  NULL on failure: that of gufo_remote_find, of the server, or of gufo_model_open; the error
  * names the file, and for what is not a model the host that it came from. */

@@ -23,10 +23,10 @@ typedef struct advice_file {
     bool is_usable;              /* other commands open it */
     bool is_shard;               /* one file of a set */
     bool is_writable;            /* it can be changed in place */
-    const foreign_kind *foreign; /* what it is if it is no GGUF file; else NULL */
+    const foreign_kind *foreign; /* of a file that is not a GGUF file; else NULL */
 } advice_file;
 
-/* Nothing is put where there is no advice. */
+/* Without advice nothing is written. */
 void advice_put_words(FILE *out, const advice_file *file, const gufo_finding *finding);
 void advice_put_command(FILE *out, const advice_file *file, const gufo_finding *finding);
 

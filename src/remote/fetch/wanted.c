@@ -39,7 +39,7 @@ static const char *keep(wanted *w, gufo_str begin, gufo_str end)
     return list[w->text_count] != NULL ? list[w->text_count++] : NULL;
 }
 
-/* The bytes that %XX in a name of an address stand for; false for a NUL, or where there is no room. */
+/* The bytes that %XX encodes in a name of an address; false for a NUL, or where there is no room. */
 static bool decode_name(const char *from, char *to, size_t room)
 {
     for (; *from != '\0' && room > 1; to++, room--) {

@@ -1,7 +1,7 @@
 /* FILE and DIR arguments that are addresses of models elsewhere: https://, hf://, ollama://, ms://.
  *
  * The library finds and reads them (gufo/remote.h); it reads no environment, so that what other programs' variables
- * say of tokens, caches and proxies is put together here.  remote_missing.c stands for this file in a build
+ * say of tokens, caches and proxies is put together here.  remote_missing.c replaces this file in a build
  * without the library. */
 #ifndef CLI_CORE_FILES_REMOTE_H
 #define CLI_CORE_FILES_REMOTE_H
@@ -24,7 +24,7 @@ const char *remote_spelled(const char *path);
 /* gufo_remote_model_open.  With -v the command says where it is read. */
 gufo_model *remote_open(const char *path, const gufo_open_options *options, gufo_error *error);
 /* A path for people: of an address without what is behind its question mark, which may be a secret.  Functions of this
- * file know what it stands for.  It lives as long as the program, or as `path`. */
+ * file know what it means.  It lives as long as the program, or as `path`. */
 const char *remote_shown(const char *path);
 
 /* Reports an address, whose model cannot be edited; false for any other path. */

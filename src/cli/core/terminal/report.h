@@ -24,7 +24,7 @@ static inline int worst_code(int a, int b)
 
 /* Warnings are dropped from now on (-q). */
 void report_quiet(void);
-/* What only -v tells is told from now on. */
+/* From now on, what only -v prints is printed. */
 void report_verbose(void);
 bool report_is_verbose(void);
 /* From now on lines begin in colour. */

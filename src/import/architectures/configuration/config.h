@@ -40,7 +40,7 @@ typedef struct model_config {
 } model_config;
 
 /* Reads the files of a folder and finds the class and the architecture.  `arch`: the one that the
- * caller says; NULL: as the class says.  CONFIG_GENERIC: an unknown class is no failure, and config.json
+ * caller says; NULL: as the class says.  CONFIG_GENERIC: an unknown class is accepted, and config.json
  * may be missing.  `bounds`: of these files and others that are read later.
  *   GUFO_E_TYPE       a class without rules: its name, and what can be done
  *   GUFO_E_NOT_FOUND  neither config.json nor params.json
